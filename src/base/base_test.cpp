@@ -1,0 +1,3 @@
+#include <gtest/gtest.h>
+#include "base/check.h"
+TEST(Check, AbortsAndNamesTheCondition) { EXPECT_DEATH(CHECK(1 == 2), "CHECK failed: 1 == 2"); }

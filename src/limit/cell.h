@@ -1,0 +1,30 @@
+#pragma once
+// What a store keeps of one counter: 16 bytes, and for the algorithms that need more a record of their own.
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include "base/micros.h"
+
+namespace ratel {
+
+/// The state of a sliding log or of leases. Owned by whoever owns the cell.
+class Record {
+ public:
+  virtual ~Record() = default;
+  /// Heap bytes held, for the store's accounting.
+  virtual std::size_t bytes() const = 0;
+};
+
+struct Cell {
+  static constexpr Micros kFresh_us = std::numeric_limits<Micros>::min();
+
+  /// When the counter is as good as new: a cell with until_us < now *is* an absent one, and a store may drop it or give
+  /// its place to another key. For gcra the whole microseconds of the theoretical arrival time.
+  Micros until_us = kFresh_us;
+  /// gcra: the arrival time's numerator r. fixed window: the count. sliding window: previous << 32 | current.
+  std::uint64_t word = 0;
+};
+
+}  // namespace ratel

@@ -1,0 +1,33 @@
+#pragma once
+// Where counts live.
+//
+// A Store decides questions, each atomically: all charges of a question are spent, or none is. It is told what time it
+// is and reads no clock. Which threads may call what is each store's to say.
+
+#include "limit/question.h"
+
+namespace ratel {
+
+/// Receives one answer. Called exactly once for each ask(), on the thread that asked, perhaps before ask() returns.
+/// A plain function and two words, so that asking allocates nothing.
+struct Completion {
+  void (*call)(void* context, std::uint64_t ticket, const Answer& answer) = nullptr;
+  void* context = nullptr;
+  std::uint64_t ticket = 0;
+
+  void operator()(const Answer& answer) const { call(context, ticket, answer); }
+};
+
+class Store {
+ public:
+  virtual ~Store() = default;
+
+  /// Optional work ahead of ask(), for many questions in a row: hashes keys and prefetches memory.
+  /// REQUIRES: called once for each question before ask().
+  virtual void prepare(Question& question) = 0;
+
+  /// REQUIRES: the question is valid (gate/ checks) and prepared.
+  virtual void ask(const Question& question, Instant now, Completion done) = 0;
+};
+
+}  // namespace ratel
