@@ -3,6 +3,7 @@
 // One a event loop; not thread-safe. Used by every protocol, so that all of them mean the same.
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,23 +13,35 @@
 
 namespace ratel {
 
+/// The longest text of a limit given in a question; the longest sensible one has a third of that.
+inline constexpr std::size_t kLimitTextBytesMax = 128;
+
 /// What a request asks about. Reused from question to question, so that after warm-up nothing is allocated.
+///
+/// The charges point to the key that was handed to the Resolver, which is the caller's to keep, and to limits that the
+/// target itself keeps alive.
 struct Target {
   std::vector<Charge> charges;
   std::vector<const Rule*> rules;  // one a charge; nullptr for a limit given in the question
-  std::vector<std::string> keys;   // canonical addresses that charges point into (`key: ip`)
-  RuleBookPtr book;                // keeps what the charges point to
+  std::vector<std::string> keys;   // canonical addresses that charges point into (`key: ip`); the first keys_used
+  std::size_t keys_used = 0;
+  std::vector<std::shared_ptr<const BoundLimit>> limits;  // given in the question; shared with the cache of texts
+  RuleBookPtr book;                                       // keeps what the charges point to
 
+  /// Ready for the next question. Keeps the book, which the next one most often needs again.
   void clear();
 };
 
 class Resolver {
  public:
+  Resolver();
+
   /// The rules in force from now on; questions under way keep theirs.
-  void use(RuleBookPtr book);
+  void use(RuleBookPtr book) { book_ = std::move(book); }
   const RuleBookPtr& book() const { return book_; }
 
-  /// Appends the charges of one rule. Errors: unknown rule (names the nearest), a key that is no address for `key: ip`.
+  /// Appends the charges of one rule. Errors: unknown rule (names the nearest), a key that is no address for `key: ip`,
+  /// more limits than a question may name. After an error the target holds nothing of use.
   Status add_rule(std::string_view name, std::string_view key, Target& target);
   /// `rule[,rule...]`.
   Status add_rules(std::string_view names, std::string_view key, Target& target);
@@ -36,7 +49,14 @@ class Resolver {
   Status add_limit(std::string_view text, std::string_view key, Target& target);
 
  private:
+  /// A text's place is a hash of it; the newcomer takes the place. So the cache is bounded without any bookkeeping.
+  struct CachedText {
+    std::string text;
+    std::shared_ptr<const BoundLimit> limit;
+  };
+
   RuleBookPtr book_ = std::make_shared<const RuleBook>();
+  std::vector<CachedText> cache_;
 };
 
 }  // namespace ratel

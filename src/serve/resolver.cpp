@@ -1,0 +1,85 @@
+#include "serve/resolver.h"
+
+#include <functional>
+
+namespace ratel {
+namespace {
+
+// More distinct texts than a program writes by hand; ones made by machine cost a parse each.
+constexpr std::size_t kCachedTexts = 1024;
+
+/// For error texts: enough of a value to know it again.
+std::string quote(std::string_view value) {
+  constexpr std::size_t kShownBytesMax = 64;
+  std::string text = "'";
+  text += value.substr(0, kShownBytesMax);
+  text += value.size() > kShownBytesMax ? "...'" : "'";
+  return text;
+}
+
+Error too_many_limits() {
+  return {ErrorCode::kBadArgument, "too many limits: a question may name at most " + std::to_string(kChargesMax)};
+}
+
+}  // namespace
+
+void Target::clear() {
+  charges.clear();
+  rules.clear();
+  keys_used = 0;
+  limits.clear();
+}
+
+Resolver::Resolver() : cache_(kCachedTexts) {}
+
+Status Resolver::add_rule(std::string_view name, std::string_view key, Target& target) {
+  const Rule* rule = book_->find(name);
+  if (rule == nullptr) {
+    std::string message = "unknown rule " + quote(name);
+    const std::string_view nearest = book_->nearest(name);
+    if (!nearest.empty()) message += ": did you mean " + quote(nearest) + "?";
+    return Error{ErrorCode::kUnknownRule, std::move(message)};
+  }
+  if (target.charges.size() + rule->limits.size() > kChargesMax) return too_many_limits();
+  for (const BoundLimit& limit : rule->limits) {
+    target.charges.push_back({.limit = &limit, .key = key, .shadow = rule->shadow});
+    target.rules.push_back(rule);
+  }
+  if (target.book != book_) target.book = book_;
+  return Done{};
+}
+
+Status Resolver::add_rules(std::string_view names, std::string_view key, Target& target) {
+  while (true) {
+    const std::size_t comma = names.find(',');
+    Status added = add_rule(names.substr(0, comma), key, target);
+    if (!added || comma == std::string_view::npos) return added;
+    names.remove_prefix(comma + 1);
+  }
+}
+
+Status Resolver::add_limit(std::string_view text, std::string_view key, Target& target) {
+  if (target.charges.size() == kChargesMax) return too_many_limits();
+  if (text.size() > kLimitTextBytesMax) {
+    return Error{ErrorCode::kBadArgument, "limit " + quote(text) + " is longer than " +
+                                              std::to_string(kLimitTextBytesMax) + " bytes"};
+  }
+  CachedText& cached = cache_[std::hash<std::string_view>{}(text) % kCachedTexts];
+  if (!cached.limit || cached.text != text) {
+    Result<LimitSpec> spec = parse_limit(text);
+    if (!spec) return spec.error();
+    Result<Limit> limit = make_limit(*spec);
+    if (!limit) return limit.error();
+    std::string canonical = to_text(*spec);
+    std::string identity = adhoc_identity(canonical, *limit);
+    cached.limit = std::make_shared<const BoundLimit>(
+        BoundLimit{.limit = std::move(*limit), .identity = std::move(identity), .label = std::move(canonical)});
+    cached.text = text;
+  }
+  target.charges.push_back({.limit = cached.limit.get(), .key = key});
+  target.rules.push_back(nullptr);
+  target.limits.push_back(cached.limit);
+  return Done{};
+}
+
+}  // namespace ratel
