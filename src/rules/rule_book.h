@@ -31,6 +31,8 @@ struct Rule {
 
   /// `place` from 1, counted over the book; a dense index for counters.
   std::uint32_t index = 0;
+  /// The row of counters for LoopMetrics::decided, given by whoever puts the book in force: one a name, over reloads.
+  std::uint32_t series = 0;
 };
 
 /// Immutable; any thread may read.
