@@ -2,6 +2,8 @@
 
 #include <functional>
 
+#include "base/ip_address.h"
+
 namespace ratel {
 namespace {
 
@@ -30,6 +32,14 @@ void Target::clear() {
   limits.clear();
 }
 
+void count_answer(LoopMetrics& metrics, const Target& target, Verb verb, const Answer& answer) {
+  if (verb != Verb::kAllow && verb != Verb::kAtMost && verb != Verb::kReserve && verb != Verb::kAcquire) return;
+  const Rule* rule = target.rules[answer.binding];
+  const Decision& decision = answer.decision;
+  metrics.decided(rule != nullptr ? rule->series : kAdhocSeries, decision.allowed, decision.would_deny,
+                  decision.source);
+}
+
 Resolver::Resolver() : cache_(kCachedTexts) {}
 
 Status Resolver::add_rule(std::string_view name, std::string_view key, Target& target) {
@@ -40,7 +50,18 @@ Status Resolver::add_rule(std::string_view name, std::string_view key, Target& t
     if (!nearest.empty()) message += ": did you mean " + quote(nearest) + "?";
     return Error{ErrorCode::kUnknownRule, std::move(message)};
   }
+  // Every rule has a limit, so that this bounds the number of rules, too.
   if (target.charges.size() + rule->limits.size() > kChargesMax) return too_many_limits();
+  if (rule->key == KeyKind::kIp) {
+    target.keys.resize(kChargesMax);  // once: a charge's key must not move when another joins it
+    std::string& canonical = target.keys[target.keys_used++];
+    canonical.clear();
+    if (!canonical_ip_key(key, rule->ipv6_prefix, canonical)) {
+      return Error{ErrorCode::kBadArgument, "invalid key " + quote(key) + ": rule " + quote(name) +
+                                                " is for IP addresses, and this is none"};
+    }
+    key = canonical;
+  }
   for (const BoundLimit& limit : rule->limits) {
     target.charges.push_back({.limit = &limit, .key = key, .shadow = rule->shadow});
     target.rules.push_back(rule);

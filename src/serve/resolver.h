@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "limit/question.h"
+#include "observe/metrics.h"
 #include "rules/rule_book.h"
 
 namespace ratel {
@@ -31,6 +32,10 @@ struct Target {
   /// Ready for the next question. Keeps the book, which the next one most often needs again.
   void clear();
 };
+
+/// Counts an answer for the rule of its binding limit. Only what decides is counted: a peek, a refund, a reset, a renewal
+/// and a release are not.
+void count_answer(LoopMetrics& metrics, const Target& target, Verb verb, const Answer& answer);
 
 class Resolver {
  public:
