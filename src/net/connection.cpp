@@ -1,0 +1,236 @@
+#include "net/connection.h"
+
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <string>
+#include <utility>
+
+namespace ratel {
+
+Connection::Connection(Connections& owner, std::size_t place, Fd fd, ListenerCounts& counts)
+    : owner_(owner), place_(place), fd_(std::move(fd)), counts_(counts), active_us_(now().monotonic_us) {
+  counts_.open.fetch_add(1, std::memory_order_relaxed);
+}
+
+Connection::~Connection() { counts_.open.fetch_sub(1, std::memory_order_relaxed); }
+
+Instant Connection::now() const { return owner_.loop_.now(); }
+
+void Connection::start(std::unique_ptr<Session> session) {
+  session_ = std::move(session);
+  interest_ = EPOLLIN;
+  owner_.loop_.watch(fd_.get(), interest_, *this);
+  settle();
+}
+
+void Connection::refuse(std::string_view text) {
+  refused_ = true;
+  ++owner_.refusals_;
+  interest_ = EPOLLIN;
+  owner_.loop_.watch(fd_.get(), interest_, *this);
+  // A new socket has room for one line; if it has not, the peer learns it from the close.
+  [[maybe_unused]] const auto sent = ::send(fd_.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  linger();
+}
+
+void Connection::ready(std::uint32_t events) {
+  if (!session_) return discard();
+  if ((events & EPOLLOUT) != 0) blocked_ = false;
+  if ((events & ~std::uint32_t{EPOLLOUT}) != 0) {
+    // An error or hang-up is told even to those who do not read; whoever hung up will not read either.
+    if ((interest_ & EPOLLIN) == 0) return close();
+    receive();
+  }
+  settle();
+}
+
+void Connection::receive() {
+  const std::span<char> scratch = owner_.loop_.scratch();
+  const ssize_t n = recv(fd_.get(), scratch.data(), scratch.size(), MSG_DONTWAIT);
+  if (n > 0) {
+    active_us_ = now().monotonic_us;
+    feed({scratch.data(), static_cast<std::size_t>(n)});
+  } else if (n == 0) {
+    end_of_input_ = true;
+    session_->end_of_input(now());
+  } else if (errno != EAGAIN && errno != EINTR) {
+    broken_ = true;
+  }
+}
+
+void Connection::feed(std::string_view bytes) {
+  const std::size_t unsent = session_->output().size();
+  session_->receive(bytes, now());
+  const bool in_message = session_->waiting() == Session::Waiting::kMessage;
+  // An answer means that the message whose time ran is complete, and this is another's beginning.
+  if (in_message && (!in_message_ || session_->output().size() > unsent)) message_began_us_ = now().monotonic_us;
+  in_message_ = in_message;
+}
+
+/// After anything has happened: sends what there is, then closes or waits for the right thing.
+void Connection::settle() {
+  sent_ = false;
+  while (!session_->output().empty() && !blocked_ && !broken_) {
+    send();
+    if (blocked_ || broken_ || session_->wants_input() || session_->finished()) break;
+    feed({});  // input may have been held back for want of room
+  }
+  if (broken_) return close();
+  const bool over = session_->finished() || (end_of_input_ && session_->waiting() != Session::Waiting::kAnswer);
+  if (over && session_->output().empty()) return finish();
+  set_interest();
+  set_deadline();
+}
+
+void Connection::send() {
+  std::string& output = session_->output();
+  const ssize_t n = ::send(fd_.get(), output.data(), output.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  if (n < 0) {
+    blocked_ = errno == EAGAIN || errno == EINTR;
+    broken_ = !blocked_;
+    return;
+  }
+  sent_ = true;
+  active_us_ = now().monotonic_us;
+  if (static_cast<std::size_t>(n) < output.size()) {
+    output.erase(0, static_cast<std::size_t>(n));
+    blocked_ = true;
+    return;
+  }
+  // The time in which nothing was read does not count against a message.
+  if ((interest_ & EPOLLIN) == 0) message_began_us_ = active_us_;
+  output.clear();
+  if (output.capacity() > kOutputBytesKept) std::string().swap(output);
+}
+
+void Connection::set_interest() {
+  const std::uint32_t wanted = (session_->wants_input() && !end_of_input_ ? std::uint32_t{EPOLLIN} : 0U) |
+                               (session_->output().empty() ? 0U : std::uint32_t{EPOLLOUT});
+  if (wanted == interest_) return;
+  interest_ = wanted;
+  owner_.loop_.change(fd_.get(), interest_, *this);
+}
+
+void Connection::set_deadline() {
+  const ConnectionLimits& limits = owner_.limits_;
+  if (!session_->output().empty()) {
+    due_us_ = active_us_ + limits.stalled_us;
+  } else {
+    switch (session_->waiting()) {
+      case Session::Waiting::kIdle: due_us_ = active_us_ + limits.idle_us; break;
+      case Session::Waiting::kMessage: due_us_ = message_began_us_ + limits.message_us; break;
+      case Session::Waiting::kAnswer: due_us_ = Deadlines::kNone_us; break;
+    }
+  }
+  owner_.deadlines_.schedule(*this, due_us_);
+}
+
+void Connection::visit() {
+  if (now().monotonic_us < due_us_) return owner_.deadlines_.schedule(*this, due_us_);
+  if (!session_) return close();
+  time_out();
+}
+
+void Connection::time_out() {
+  counts_.timed_out.fetch_add(1, std::memory_order_relaxed);
+  if (!session_->output().empty()) return close();
+  session_->expire(now());
+  settle();
+}
+
+void Connection::wake() {
+  if (std::exchange(woken_, true)) return;
+  owner_.woken_.push_back(this);
+}
+
+void Connection::answered() {
+  woken_ = false;
+  if (session_) settle();
+}
+
+void Connection::drain() {
+  if (!session_) return;
+  if ((interest_ & EPOLLIN) != 0) receive();  // what has arrived before the end is answered
+  session_->drain(now());
+  settle();
+}
+
+void Connection::finish() {
+  if (end_of_input_ || !sent_) return close();
+  linger();
+}
+
+/// Says that no more will come, and lets the peer read in peace.
+void Connection::linger() {
+  session_.reset();
+  shutdown(fd_.get(), SHUT_WR);
+  if (interest_ != EPOLLIN) owner_.loop_.change(fd_.get(), EPOLLIN, *this);
+  due_us_ = now().monotonic_us + kLinger_us;
+  owner_.deadlines_.schedule(*this, due_us_);
+}
+
+void Connection::discard() {
+  const std::span<char> scratch = owner_.loop_.scratch();
+  const ssize_t n = recv(fd_.get(), scratch.data(), scratch.size(), MSG_DONTWAIT);
+  if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) close();
+}
+
+void Connection::close() { owner_.remove(*this); }
+
+Connections::Connections(EventLoop& loop, const ConnectionLimits& limits, std::atomic<std::size_t>& open)
+    : loop_(loop), limits_(limits), open_(open), deadlines_(loop.now().monotonic_us) {}
+
+void Connections::add(Fd fd, std::string_view peer, SessionFactory& factory, ListenerCounts& counts) {
+  const bool refused = open_.fetch_add(1, std::memory_order_relaxed) >= limits_.connections_max;
+  counts.accepted.fetch_add(1, std::memory_order_relaxed);
+  if (refused) counts.refused.fetch_add(1, std::memory_order_relaxed);
+  if (refused && refusals_ == kRefusalsMax) {
+    open_.fetch_sub(1, std::memory_order_relaxed);
+    return;
+  }
+  all_.push_back(std::make_unique<Connection>(*this, all_.size(), std::move(fd), counts));
+  Connection& connection = *all_.back();
+  if (refused) {
+    connection.refuse(factory.refusal());
+  } else {
+    connection.start(factory.make(peer, connection));
+  }
+}
+
+void Connections::remove(Connection& connection) {
+  loop_.forget(connection.fd_.get());
+  if (connection.woken_) woken_.erase(std::find(woken_.begin(), woken_.end(), &connection));
+  if (connection.refused_) --refusals_;
+  open_.fetch_sub(1, std::memory_order_relaxed);
+  const std::size_t place = connection.place_;
+  std::swap(all_[place], all_.back());
+  all_[place]->place_ = place;
+  all_.pop_back();
+}
+
+void Connections::tick() {
+  deadlines_.advance(loop_.now().monotonic_us,
+                     [](Deadlines::Entry& entry) { static_cast<Connection&>(entry).visit(); });
+}
+
+void Connections::turn_ended() {
+  while (!woken_.empty()) {
+    Connection& connection = *woken_.back();
+    woken_.pop_back();
+    connection.answered();
+  }
+}
+
+void Connections::drain() {
+  // From the back: whoever closes gives its place to one that has been seen.
+  for (std::size_t i = all_.size(); i-- > 0;) all_[i]->drain();
+}
+
+void Connections::close_all() {
+  while (!all_.empty()) all_.back()->close();
+}
+
+}  // namespace ratel

@@ -1,0 +1,102 @@
+#pragma once
+// A session on a socket: bytes in, bytes out, and an end to peers that are slow, silent or too many.
+// Belongs to one event loop.
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "net/deadlines.h"
+#include "net/event_loop.h"
+#include "net/fd.h"
+#include "net/limits.h"
+#include "wire/session.h"
+
+namespace ratel {
+
+class Connections;
+
+class Connection final : public EventLoop::Source, public SessionFactory::Outlet, public Deadlines::Entry {
+ public:
+  Connection(Connections& owner, std::size_t place, Fd fd, ListenerCounts& counts);
+  ~Connection() override;
+
+  // Each of these may destroy the connection.
+  void start(std::unique_ptr<Session> session);
+  void refuse(std::string_view text);
+  void ready(std::uint32_t events) override;
+  void answered();  // an answer has come outside of a read
+  void drain();
+  void visit();  // its deadline may have passed
+
+  void wake() override;
+
+ private:
+  friend class Connections;
+
+  void receive();
+  void feed(std::string_view bytes);
+  void settle();
+  void send();
+  void finish();
+  void linger();
+  void discard();
+  void close();
+  void time_out();
+  void set_interest();
+  void set_deadline();
+  Instant now() const;
+
+  Connections& owner_;
+  std::size_t place_;  // in the owner's list
+  Fd fd_;
+  ListenerCounts& counts_;
+  std::unique_ptr<Session> session_;  // none while lingering
+  std::uint32_t interest_ = 0;
+  bool in_message_ = false;
+  bool end_of_input_ = false;
+  bool blocked_ = false;  // the socket takes no more output for now
+  bool broken_ = false;
+  bool sent_ = false;  // something, since the last settle()
+  bool woken_ = false;
+  bool refused_ = false;
+  Micros active_us_ = 0;         // when the last byte came or went
+  Micros message_began_us_ = 0;  // while in_message_
+  Micros due_us_ = Deadlines::kNone_us;
+};
+
+/// The connections of one event loop.
+class Connections {
+ public:
+  /// `open` counts the connections of all loops against limits.connections_max.
+  Connections(EventLoop& loop, const ConnectionLimits& limits, std::atomic<std::size_t>& open);
+
+  /// Serves the peer, or refuses it.
+  void add(Fd fd, std::string_view peer, SessionFactory& factory, ListenerCounts& counts);
+
+  /// Once a second: ends what is too slow.
+  void tick();
+  /// After the events of a turn: sends answers that came outside of a read.
+  void turn_ended();
+
+  /// Answers what has arrived, then closes everything.
+  void drain();
+  /// Closes everything now.
+  void close_all();
+  bool empty() const { return all_.empty(); }
+
+ private:
+  friend class Connection;
+
+  void remove(Connection& connection);
+
+  EventLoop& loop_;
+  const ConnectionLimits limits_;
+  std::atomic<std::size_t>& open_;
+  Deadlines deadlines_;
+  std::vector<std::unique_ptr<Connection>> all_;
+  std::vector<Connection*> woken_;
+  std::size_t refusals_ = 0;
+};
+
+}  // namespace ratel

@@ -1,0 +1,59 @@
+#pragma once
+// One event loop with its listeners and connections. Belongs to the thread that runs it; others may post to loop().
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "net/connection.h"
+#include "net/event_loop.h"
+
+namespace ratel {
+
+class Worker {
+ public:
+  struct Options {
+    ConnectionLimits limits;
+    /// How long a drain may take before what is left is closed.
+    Micros drain_us = 10 * kSecond_us;
+    /// About once a second.
+    std::function<void(Instant now)> tick;
+    /// Last in each turn: how long it took from waking up.
+    std::function<void(Micros took_us)> turn_ended;
+    /// A listener cannot accept (`error` is an errno) and pauses until the next tick.
+    std::function<void(int error)> accept_failed;
+  };
+
+  /// `open` counts the connections of all workers.
+  Worker(const Clock& clock, Options options, std::atomic<std::size_t>& open);
+  ~Worker();
+
+  /// Serves whoever connects. REQUIRES: before the first turn. `factory` and `counts` outlive the worker.
+  void listen(Fd socket, SessionFactory& factory, ListenerCounts& counts);
+
+  EventLoop& loop() { return loop_; }
+
+  /// Until drain() is done.
+  void run() { loop_.run(); }
+
+  /// Takes no more connections, answers what has arrived, closes, and ends run().
+  void drain();
+  bool drained() const { return draining_ && connections_.empty(); }
+
+ private:
+  class Listener;
+
+  void tick();
+  void turn_ended();
+
+  const Clock& clock_;
+  const Options options_;
+  EventLoop loop_;
+  Connections connections_;
+  std::vector<std::unique_ptr<Listener>> listeners_;
+  bool draining_ = false;
+  Micros drain_until_us_ = 0;
+};
+
+}  // namespace ratel
