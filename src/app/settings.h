@@ -9,12 +9,10 @@
 
 #include "base/address.h"
 #include "base/micros.h"
+#include "observe/log.h"
 #include "rules/rule_book.h"
 
 namespace ratel {
-
-enum class LogLevel : std::uint8_t { kDebug, kInfo, kWarning, kError };
-enum class LogFormat : std::uint8_t { kLogfmt, kJson };
 
 struct Settings {
   std::string config;  // path of the configuration file; empty: none

@@ -1,9 +1,9 @@
 #pragma once
 // Which connections to look at, and when: a wheel of one-second slots. Pure; belongs to one event loop.
 //
-// An entry is visited at its deadline or earlier, never more than a second later. Putting a deadline off, which happens
-// with every byte that arrives, therefore costs nothing: the owner notes its real deadline for itself, and schedules the
-// entry again when it is visited too early.
+// An entry is visited no more than a second after the deadline it was given. Putting a deadline off, which happens with
+// every byte that arrives, costs nothing: the owner notes its real deadline for itself, and schedules the entry again
+// when it is visited too early.
 
 #include <array>
 #include <cstddef>

@@ -1,7 +1,7 @@
 #pragma once
 // The threads: a worker each, on one set of addresses.
 //
-// One thread builds it, listens, starts, drains and joins; post() and drain() are for that thread while the workers run.
+// Belongs to the thread that made it, which also listens, starts, posts, drains and joins.
 
 #include <atomic>
 #include <functional>

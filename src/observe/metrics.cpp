@@ -65,17 +65,17 @@ MetricFamily latency(const Loops& loops) {
                        MetricType::Histogram);
   ClientMetric metric;
   std::uint64_t count = 0;
-  std::uint64_t sum_ns = 0;
-  constexpr std::size_t kBuckets = LoopMetrics::kBounds_ns.size();
+  std::uint64_t sum_us = 0;
+  constexpr std::size_t kBuckets = LoopMetrics::kBounds_us.size();
   for (std::size_t i = 0; i <= kBuckets; ++i) {
     for (const auto& loop : loops) count += loop->in_bucket(i);
-    const double bound = i < kBuckets ? static_cast<double>(LoopMetrics::kBounds_ns[i]) * 1e-9
+    const double bound = i < kBuckets ? static_cast<double>(LoopMetrics::kBounds_us[i]) * 1e-6
                                       : std::numeric_limits<double>::infinity();
     metric.histogram.bucket.push_back({count, bound});
   }
-  for (const auto& loop : loops) sum_ns += loop->sum_ns();
+  for (const auto& loop : loops) sum_us += loop->sum_us();
   metric.histogram.sample_count = count;
-  metric.histogram.sample_sum = static_cast<double>(sum_ns) * 1e-9;
+  metric.histogram.sample_sum = static_cast<double>(sum_us) * 1e-6;
   result.metric.push_back(std::move(metric));
   return result;
 }
@@ -96,10 +96,10 @@ void append_sample(Sample& sample, std::vector<MetricFamily>& families) {
 
 }  // namespace
 
-void LoopMetrics::measure(std::int64_t took_ns) {
-  const auto bucket = std::lower_bound(kBounds_ns.begin(), kBounds_ns.end(), took_ns) - kBounds_ns.begin();
+void LoopMetrics::measure(Micros took_us) {
+  const auto bucket = std::lower_bound(kBounds_us.begin(), kBounds_us.end(), took_us) - kBounds_us.begin();
   buckets_[static_cast<std::size_t>(bucket)].add(unmeasured_);
-  sum_ns_.add(unmeasured_ * static_cast<std::uint64_t>(took_ns));
+  sum_us_.add(unmeasured_ * static_cast<std::uint64_t>(took_us));
   unmeasured_ = 0;
 }
 

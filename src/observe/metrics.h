@@ -58,9 +58,8 @@ class Counter {
 class LoopMetrics {
  public:
   /// Upper bounds of the histogram's buckets; one more counts all that took longer.
-  static constexpr std::array<std::int64_t, 18> kBounds_ns = {
-      1'000,     2'000,     5'000,     10'000,     20'000,     50'000,     100'000,    200'000,     500'000,
-      1'000'000, 2'000'000, 5'000'000, 10'000'000, 20'000'000, 50'000'000, 100'000'000, 500'000'000, 1'000'000'000};
+  static constexpr std::array<Micros, 16> kBounds_us = {1,      2,      5,      10,      20,      50,      100,     200,
+                                                        500,    1'000,  2'000,  5'000,   10'000,  50'000,  200'000, 1'000'000};
 
   LoopMetrics() : rows_(kSeriesMax) {}
 
@@ -74,8 +73,8 @@ class LoopMetrics {
 
   /// All decided since the last call were, in a turn of the loop that took this long from waking up to the last answer
   /// sent. The loop calls this; protocols do not.
-  void answered(std::int64_t took_ns) {
-    if (unmeasured_ != 0) measure(took_ns);
+  void answered(Micros took_us) {
+    if (unmeasured_ != 0) measure(took_us);
   }
 
   std::uint64_t decisions(std::uint32_t series, Outcome outcome, Source source) const {
@@ -83,19 +82,19 @@ class LoopMetrics {
   }
   std::uint64_t rejections(Rejected reason) const { return rejected_[static_cast<std::size_t>(reason)].value(); }
   std::uint64_t in_bucket(std::size_t bucket) const { return buckets_[bucket].value(); }
-  std::uint64_t sum_ns() const { return sum_ns_.value(); }
+  std::uint64_t sum_us() const { return sum_us_.value(); }
 
  private:
   static std::size_t index(Outcome outcome, Source source) {
     return static_cast<std::size_t>(outcome) * kSourceCount + static_cast<std::size_t>(source);
   }
-  void measure(std::int64_t took_ns);
+  void measure(Micros took_us);
 
   using Row = std::array<Counter, kOutcomeCount * kSourceCount>;
   std::vector<Row> rows_;
   std::array<Counter, kRejectedCount> rejected_;
-  std::array<Counter, kBounds_ns.size() + 1> buckets_;
-  Counter sum_ns_;
+  std::array<Counter, kBounds_us.size() + 1> buckets_;
+  Counter sum_us_;
   std::uint64_t unmeasured_ = 0;  // the loop's own
 };
 
