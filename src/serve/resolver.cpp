@@ -1,5 +1,6 @@
 #include "serve/resolver.h"
 
+#include <algorithm>
 #include <functional>
 
 #include "base/ip_address.h"
@@ -9,6 +10,8 @@ namespace {
 
 // More distinct texts than a program writes by hand; ones made by machine cost a parse each.
 constexpr std::size_t kCachedTexts = 1024;
+
+constexpr Micros kLeaseDefault_us = 30 * kSecond_us;  // a rule's too
 
 /// For error texts: enough of a value to know it again.
 std::string quote(std::string_view value) {
@@ -30,6 +33,37 @@ void Target::clear() {
   rules.clear();
   keys_used = 0;
   limits.clear();
+}
+
+Micros max_wait_of(const Target& target) {
+  Micros enforced_us = kMaxWaitMax_us;
+  Micros any_us = kMaxWaitMax_us;
+  bool is_enforced = false;
+  for (const Charge& charge : target.charges) {
+    const Micros max_wait_us = charge.limit->limit.max_wait_us;
+    any_us = std::min(any_us, max_wait_us);
+    if (charge.shadow) continue;
+    enforced_us = std::min(enforced_us, max_wait_us);
+    is_enforced = true;
+  }
+  return is_enforced ? enforced_us : any_us;
+}
+
+Micros lease_of(const Target& target) {
+  Micros least_us = kLeaseMax_us;
+  for (const Rule* rule : target.rules) {
+    least_us = std::min(least_us, rule != nullptr ? rule->lease_us : kLeaseDefault_us);
+  }
+  return least_us;
+}
+
+void make_lease_id(Prng& prng, std::string& id) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  id.clear();
+  for (int word = 0; word < 2; ++word) {
+    std::uint64_t bits = prng.next();
+    for (int digit = 0; digit < 16; ++digit, bits >>= 4) id += kDigits[bits & 15];
+  }
 }
 
 void count_answer(LoopMetrics& metrics, const Target& target, Verb verb, const Answer& answer) {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/prng.h"
 #include "limit/question.h"
 #include "observe/metrics.h"
 #include "rules/rule_book.h"
@@ -32,6 +33,15 @@ struct Target {
   /// Ready for the next question. Keeps the book, which the next one most often needs again.
   void clear();
 };
+
+/// How far ahead a RESERVE of this may book: the least max_wait of the limits that count; a shadow rule holds up only
+/// its own kind.
+Micros max_wait_of(const Target& target);
+/// How long a lease of this lives unless told: the least of its rules; of a limit given in the question, as of a rule
+/// that says nothing.
+Micros lease_of(const Target& target);
+/// 128 random bits as 32 hexadecimal digits.
+void make_lease_id(Prng& prng, std::string& id);
 
 /// Counts an answer for the rule of its binding limit. Only what decides is counted: a peek, a refund, a reset, a renewal
 /// and a release are not.
