@@ -24,6 +24,9 @@ Result<Algorithm> parse_algorithm(std::string_view text);
 /// local midnight of the zone.
 enum class CalendarUnit : std::uint8_t { kNone, kMinute, kHour, kDay, kWeek, kMonth, kYear };
 
+/// The unit whose nominal length (a month is 30 days, a year 365) this is, or kNone.
+CalendarUnit calendar_unit(Micros period_us);
+
 inline constexpr std::int64_t kCountMax = (std::int64_t{1} << 32) - 1;  // count and burst
 inline constexpr std::int64_t kCostMax = (std::int64_t{1} << 31) - 1;
 inline constexpr Micros kPeriodMax_us = 366 * kDay_us;
@@ -49,6 +52,8 @@ struct LimitSpec {
   std::int64_t burst = 0;  // 0: not given
   CalendarUnit calendar = CalendarUnit::kNone;
   std::string zone;  // IANA name; only with a calendar; empty is UTC
+
+  friend bool operator==(const LimitSpec&, const LimitSpec&) = default;
 };
 
 struct Limit {

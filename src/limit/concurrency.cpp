@@ -1,0 +1,151 @@
+#include "limit/concurrency.h"
+
+#include <algorithm>
+#include <functional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "base/check.h"
+
+namespace ratel {
+
+// Found by id, and walked in the order in which they end: both stay cheap at a million leases.
+class Concurrency::Leases final : public Record {
+ public:
+  struct Lease {
+    std::int64_t cost;
+    Micros end_us;
+  };
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
+  };
+  using ById = std::unordered_map<std::string, Lease, Hash, std::equal_to<>>;
+  using Held = ById::value_type;
+  struct Sooner {
+    bool operator()(const Held* a, const Held* b) const {
+      return a->second.end_us != b->second.end_us ? a->second.end_us < b->second.end_us : std::less<>{}(a, b);
+    }
+  };
+
+  std::size_t bytes() const override {
+    // What a node of each container takes besides its value: links, colour or cached hash, and the allocator's header.
+    constexpr std::size_t kNodeBytes = sizeof(Held) + 24 + sizeof(void*) + 48;
+    return sizeof(*this) + by_id.bucket_count() * sizeof(void*) + by_id.size() * kNodeBytes + id_bytes;
+  }
+
+  void insert(std::string_view id, Lease lease) {
+    Held& held = *by_id.emplace(id, lease).first;
+    by_end.insert(&held);
+    used += lease.cost;
+    id_bytes += held.first.capacity();
+  }
+
+  void erase(Held* held) {
+    by_end.erase(held);
+    used -= held->second.cost;
+    id_bytes -= held->first.capacity();
+    by_id.erase(by_id.find(held->first));
+  }
+
+  void set_end(Held* held, Micros end_us) {
+    auto node = by_end.extract(held);
+    held->second.end_us = end_us;
+    by_end.insert(std::move(node));
+  }
+
+  Held* find(std::string_view id) {
+    const auto found = by_id.find(id);
+    return found == by_id.end() ? nullptr : &*found;
+  }
+
+  ById by_id;
+  std::set<Held*, Sooner> by_end;
+  std::int64_t used = 0;  // by all leases, ended ones too until they are forgotten
+  std::size_t id_bytes = 0;
+};
+
+Concurrency::Concurrency(const Limit& limit, Cell& cell, std::unique_ptr<Record>& record, Micros now_us,
+                         std::string_view id, Micros lease_us)
+    : limit_(limit), cell_(cell), record_(record), now_us_(now_us), id_(id), lease_us_(lease_us) {
+  // Identity keeps algorithms apart, so a record under a concurrency limit's cell is a set of leases.
+  if (cell.until_us > now_us) leases_ = static_cast<Leases*>(record.get());
+  if (leases_ == nullptr) return;
+  used_ = leases_->used;
+  for (const auto* held : leases_->by_end) {
+    if (held->second.end_us > now_us) break;
+    used_ -= held->second.cost;
+  }
+}
+
+bool Concurrency::held() const {
+  if (leases_ == nullptr) return false;
+  const auto* held = leases_->find(id_);
+  return held != nullptr && held->second.end_us > now_us_;
+}
+
+std::int64_t Concurrency::remaining() const { return std::max<std::int64_t>(0, limit_.capacity - used_); }
+
+Micros Concurrency::wait_us(std::int64_t cost) const {
+  if (cost == 0 || held()) return 0;
+  if (cost > limit_.capacity) return kNever_us;
+  if (cost <= remaining()) return 0;
+  std::int64_t missing = cost - (limit_.capacity - used_);
+  for (const auto* held : leases_->by_end) {
+    if (held->second.end_us <= now_us_) continue;
+    missing -= held->second.cost;
+    if (missing <= 0) return held->second.end_us - now_us_;
+  }
+  CHECK(false);  // all leases together hold used_, and cost <= capacity
+}
+
+Micros Concurrency::reset_after_us() const { return used_ > 0 ? cell_.until_us - now_us_ : 0; }
+
+void Concurrency::charge(std::int64_t cost) {
+  if (cost == 0) return;
+  if (held()) return renew();
+  if (leases_ == nullptr) {
+    auto fresh = std::make_unique<Leases>();
+    leases_ = fresh.get();
+    record_ = std::move(fresh);
+  } else {
+    forget_expired();
+  }
+  leases_->insert(id_, {.cost = cost, .end_us = now_us_ + lease_us_});
+  settle();
+}
+
+void Concurrency::renew() {
+  forget_expired();
+  leases_->set_end(leases_->find(id_), now_us_ + lease_us_);
+  settle();
+}
+
+void Concurrency::release() {
+  forget_expired();
+  leases_->erase(leases_->find(id_));
+  settle();
+}
+
+void Concurrency::reset() {
+  leases_ = nullptr;
+  record_.reset();
+  used_ = 0;
+  cell_ = Cell{};
+}
+
+void Concurrency::forget_expired() {
+  while (!leases_->by_end.empty() && (*leases_->by_end.begin())->second.end_us <= now_us_) {
+    leases_->erase(*leases_->by_end.begin());
+  }
+}
+
+void Concurrency::settle() {
+  if (leases_->by_end.empty()) return reset();
+  used_ = leases_->used;
+  cell_ = {.until_us = (*leases_->by_end.rbegin())->second.end_us, .word = 0};
+}
+
+}  // namespace ratel

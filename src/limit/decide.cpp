@@ -1,0 +1,242 @@
+#include "limit/decide.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <variant>
+
+#include "base/check.h"
+#include "limit/concurrency.h"
+#include "limit/fixed_window.h"
+#include "limit/gcra.h"
+#include "limit/sliding_log.h"
+#include "limit/sliding_window.h"
+
+namespace ratel {
+namespace {
+
+using std::chrono::microseconds;
+
+/// One charge's counter, read once and asked several things.
+class Counter {
+ public:
+  Counter(const Question& question, const Limit& limit, const Slot& slot, StoreTime time)
+      : limit_(limit), state_(read(question, limit, slot, time)) {}
+
+  const Limit& limit() const { return limit_; }
+
+  template <typename F>
+  decltype(auto) visit(F&& f) {
+    return std::visit(std::forward<F>(f), state_);
+  }
+
+  Micros wait_us(std::int64_t cost) {
+    return visit([cost](auto& counter) { return counter.wait_us(cost); });
+  }
+  std::int64_t remaining() {
+    return visit([](auto& counter) { return counter.remaining(); });
+  }
+  Micros reset_after_us() {
+    return visit([](auto& counter) { return counter.reset_after_us(); });
+  }
+  void charge(std::int64_t cost) {
+    visit([cost](auto& counter) { counter.charge(cost); });
+  }
+  void refund(std::int64_t cost) {
+    visit([cost](auto& counter) {
+      if constexpr (requires { counter.refund(cost); }) counter.refund(cost);
+    });
+  }
+  void reset() {
+    visit([](auto& counter) { counter.reset(); });
+  }
+  void repair() {
+    if (Gcra* gcra = std::get_if<Gcra>(&state_)) gcra->repair();
+  }
+  Concurrency& leases() { return *std::get_if<Concurrency>(&state_); }
+
+ private:
+  using State = std::variant<Gcra, FixedWindow, SlidingWindow, SlidingLog, Concurrency>;
+
+  static State read(const Question& question, const Limit& limit, const Slot& slot, StoreTime time) {
+    switch (limit.algorithm) {
+      case Algorithm::kFixedWindow: return FixedWindow(limit, *slot.cell, time);
+      case Algorithm::kSlidingWindow: return SlidingWindow(limit, *slot.cell, time.now_us);
+      case Algorithm::kSlidingLog: return SlidingLog(limit, *slot.cell, *slot.record, time.now_us);
+      case Algorithm::kConcurrency:
+        return Concurrency(limit, *slot.cell, *slot.record, time.now_us, question.lease_id, question.lease_us);
+      case Algorithm::kGcra: break;
+    }
+    return Gcra(limit, *slot.cell, time.now_us);
+  }
+
+  const Limit& limit_;
+  State state_;
+};
+
+/// All counters of one question, and the answer in the making.
+class Decider {
+ public:
+  Decider(const Question& question, std::span<const Slot> slots, StoreTime time) : question_(question) {
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      counters_[i].emplace(question, question.charges[i].limit->limit, slots[i], time);
+    }
+    count_ = slots.size();
+  }
+
+  Answer run() {
+    if (question_.verb != Verb::kPeek) {
+      for (std::size_t i = 0; i < count_; ++i) counter(i).repair();
+    }
+    switch (question_.verb) {
+      case Verb::kAllow:
+      case Verb::kAcquire: allow(); break;
+      case Verb::kPeek: judge(question_.cost, 0); break;
+      case Verb::kAtMost: atmost(); break;
+      case Verb::kReserve: reserve(); break;
+      case Verb::kRefund:
+        for (std::size_t i = 0; i < count_; ++i) counter(i).refund(question_.cost);
+        break;
+      case Verb::kReset:
+        for (std::size_t i = 0; i < count_; ++i) counter(i).reset();
+        break;
+      case Verb::kRenew: renew(); break;
+      case Verb::kRelease: release(); break;
+    }
+    return finish();
+  }
+
+ private:
+  Counter& counter(std::size_t i) { return *counters_[i]; }
+  bool denied() const { return answer_.violated != 0; }
+
+  void deny(std::size_t i, Micros retry_us) {
+    answer_.violated = static_cast<std::uint16_t>(answer_.violated | 1U << i);
+    retry_us_[i] = retry_us;
+  }
+
+  void grant(std::int64_t cost) {
+    for (std::size_t i = 0; i < count_; ++i) counter(i).charge(cost);
+    answer_.decision.granted = cost;
+  }
+
+  /// Denies by every counter that would not let `cost` go within `patience_us`. Returns the longest wait of the others.
+  Micros judge(std::int64_t cost, Micros patience_us) {
+    Micros longest_us = 0;
+    for (std::size_t i = 0; i < count_; ++i) {
+      const Micros wait_us = counter(i).wait_us(cost);
+      if (wait_us == kNever_us) {
+        deny(i, kNever_us);
+      } else if (wait_us > patience_us) {
+        deny(i, wait_us - patience_us);
+      } else {
+        longest_us = std::max(longest_us, wait_us);
+      }
+    }
+    if (!denied()) answer_.decision.granted = cost;
+    return longest_us;
+  }
+
+  void allow() {
+    judge(question_.cost, 0);
+    if (!denied()) grant(question_.cost);
+  }
+
+  void atmost() {
+    std::int64_t cost = question_.cost;
+    for (std::size_t i = 0; i < count_; ++i) cost = std::min(cost, counter(i).remaining());
+    if (cost > 0 || question_.cost == 0) return grant(cost);
+    judge(1, 0);
+  }
+
+  void reserve() {
+    const Micros delay_us = judge(question_.cost, question_.max_wait_us);
+    if (denied()) return;
+    grant(question_.cost);
+    answer_.decision.delay = microseconds{delay_us};
+  }
+
+  void renew() {
+    for (std::size_t i = 0; i < count_; ++i) {
+      if (!counter(i).leases().held()) deny(i, kNever_us);
+    }
+    answer_.ok = !denied();
+    if (!answer_.ok) return;
+    for (std::size_t i = 0; i < count_; ++i) counter(i).leases().renew();
+  }
+
+  /// What is held is freed even where another lease of the same id has ended: nobody needs it any more.
+  void release() {
+    for (std::size_t i = 0; i < count_; ++i) {
+      Concurrency& leases = counter(i).leases();
+      if (leases.held()) {
+        leases.release();
+      } else {
+        deny(i, kNever_us);
+      }
+    }
+    answer_.ok = !denied();
+  }
+
+  Answer finish() {
+    std::size_t binding = 0;
+    if (denied()) {
+      const auto longer = [](Micros a, Micros b) { return b != kNever_us && (a == kNever_us || a > b); };
+      while ((answer_.violated >> binding & 1U) == 0) ++binding;
+      for (std::size_t i = binding + 1; i < count_; ++i) {
+        if ((answer_.violated >> i & 1U) != 0 && longer(retry_us_[i], retry_us_[binding])) binding = i;
+      }
+    } else {
+      for (std::size_t i = 1; i < count_; ++i) {
+        if (counter(i).remaining() < counter(binding).remaining()) binding = i;
+      }
+    }
+    answer_.binding = static_cast<std::uint8_t>(binding);
+    Decision& decision = answer_.decision;
+    decision.allowed = !denied();
+    decision.limit = counter(binding).limit().capacity;
+    decision.remaining = counter(binding).remaining();
+    decision.reset_after = microseconds{counter(binding).reset_after_us()};
+    decision.retry_after = microseconds{denied() ? retry_us_[binding] : 0};
+    return answer_;
+  }
+
+  const Question& question_;
+  std::size_t count_ = 0;
+  std::array<std::optional<Counter>, kChargesMax> counters_;
+  std::array<Micros, kChargesMax> retry_us_;  // where denied
+  Answer answer_;
+};
+
+/// The same as Decider for the question that nearly every question is.
+Answer allow_one(const Limit& limit, Cell& cell, Micros now_us, std::int64_t cost) {
+  Gcra counter(limit, cell, now_us);
+  const Micros retry_us = counter.wait_us(cost);
+  Answer answer;
+  if (retry_us == 0) {
+    counter.charge(cost);
+    answer.decision.allowed = true;
+    answer.decision.granted = cost;
+  } else {
+    answer.violated = 1;
+    answer.decision.retry_after = microseconds{retry_us};
+  }
+  counter.repair();
+  answer.decision.limit = limit.capacity;
+  answer.decision.remaining = counter.remaining();
+  answer.decision.reset_after = microseconds{counter.reset_after_us()};
+  return answer;
+}
+
+}  // namespace
+
+Answer decide(const Question& question, std::span<const Slot> slots, StoreTime time) {
+  CHECK(!slots.empty() && slots.size() == question.charges.size() && slots.size() <= kChargesMax);
+  const Limit& limit = question.charges.front().limit->limit;
+  if (slots.size() == 1 && limit.algorithm == Algorithm::kGcra && question.verb == Verb::kAllow) [[likely]] {
+    return allow_one(limit, *slots.front().cell, time.now_us, question.cost);
+  }
+  return Decider(question, slots, time).run();
+}
+
+}  // namespace ratel
