@@ -18,10 +18,12 @@ std::string fields(char space, std::initializer_list<std::string_view> values) {
 std::string window_of(const Limit& limit) {
   switch (limit.algorithm) {
     case Algorithm::kGcra:
-    case Algorithm::kConcurrency: return {};
+    case Algorithm::kConcurrency:
+      return {};
     case Algorithm::kFixedWindow:
     case Algorithm::kSlidingWindow:
-    case Algorithm::kSlidingLog: break;
+    case Algorithm::kSlidingLog:
+      break;
   }
   std::string window = std::to_string(limit.period_us);
   if (limit.calendar != CalendarUnit::kNone) window.append(" ").append(limit.zone_name);
@@ -38,6 +40,8 @@ std::string adhoc_identity(std::string_view canonical_text, const Limit& limit) 
   return fields('L', {canonical_text, name_of(limit.algorithm), window_of(limit)});
 }
 
-std::string_view throttle_identity() { return "T"; }
+std::string_view throttle_identity() {
+  return "T";
+}
 
 }  // namespace ratel

@@ -16,8 +16,8 @@ struct BoundLimit {
   std::string label;  // as answers name it: `login`, `api#2`, `api#daily`, or the canonical text
 };
 
-/// The identity of a rule's limit. `which` is the limit's name, else its place from 1. Fields are length-prefixed, so no
-/// two different tuples can ever give the same bytes.
+/// The identity of a rule's limit. `which` is the limit's name, else its place from 1. Fields are length-prefixed, so
+/// no two different tuples can ever give the same bytes.
 std::string rule_identity(std::string_view rule, std::string_view which, const Limit& limit);
 /// The identity of a limit given in the question.
 std::string adhoc_identity(std::string_view canonical_text, const Limit& limit);

@@ -20,10 +20,14 @@ constexpr date::days kLargestStep{2};
 date::local_days first_day(CalendarUnit unit, date::local_days day) {
   const date::year_month_day ymd{day};
   switch (unit) {
-    case CalendarUnit::kWeek: return day - (date::weekday{day} - date::Monday);
-    case CalendarUnit::kMonth: return date::local_days{ymd.year() / ymd.month() / 1};
-    case CalendarUnit::kYear: return date::local_days{ymd.year() / 1 / 1};
-    default: return day;
+    case CalendarUnit::kWeek:
+      return day - (date::weekday{day} - date::Monday);
+    case CalendarUnit::kMonth:
+      return date::local_days{ymd.year() / ymd.month() / 1};
+    case CalendarUnit::kYear:
+      return date::local_days{ymd.year() / 1 / 1};
+    default:
+      return day;
   }
 }
 
@@ -31,15 +35,19 @@ date::local_days first_day(CalendarUnit unit, date::local_days day) {
 date::local_days next_first_day(CalendarUnit unit, date::local_days first) {
   const date::year_month_day ymd{first};
   switch (unit) {
-    case CalendarUnit::kWeek: return first + date::weeks{1};
-    case CalendarUnit::kMonth: return date::local_days{ymd + date::months{1}};
-    case CalendarUnit::kYear: return date::local_days{ymd + date::years{1}};
-    default: return first + date::days{1};
+    case CalendarUnit::kWeek:
+      return first + date::weeks{1};
+    case CalendarUnit::kMonth:
+      return date::local_days{ymd + date::months{1}};
+    case CalendarUnit::kYear:
+      return date::local_days{ymd + date::years{1}};
+    default:
+      return first + date::days{1};
   }
 }
 
-/// When `day` begins. `near` is the zone's offset around some instant; mostly it holds at that midnight too, which saves
-/// a second search through the transitions.
+/// When `day` begins. `near` is the zone's offset around some instant; mostly it holds at that midnight too, which
+/// saves a second search through the transitions.
 date::sys_seconds midnight(const date::time_zone& zone, date::local_days day, const date::sys_info& near) {
   const date::sys_seconds guess = date::sys_seconds{seconds{day.time_since_epoch()} - near.offset};
   if (guess - kLargestStep >= near.begin && guess + kLargestStep < near.end) return guess;
@@ -48,19 +56,28 @@ date::sys_seconds midnight(const date::time_zone& zone, date::local_days day, co
   return date::sys_seconds{seconds{day.time_since_epoch()} - info.first.offset};
 }
 
-Micros micros(date::sys_seconds time) { return microseconds{time.time_since_epoch()}.count(); }
+Micros micros(date::sys_seconds time) {
+  return microseconds{time.time_since_epoch()}.count();
+}
 
 }  // namespace
 
 Micros nominal_length_us(CalendarUnit unit) {
   switch (unit) {
-    case CalendarUnit::kNone: return 0;
-    case CalendarUnit::kMinute: return kMinute_us;
-    case CalendarUnit::kHour: return kHour_us;
-    case CalendarUnit::kDay: return kDay_us;
-    case CalendarUnit::kWeek: return 7 * kDay_us;
-    case CalendarUnit::kMonth: return 30 * kDay_us;
-    case CalendarUnit::kYear: return 365 * kDay_us;
+    case CalendarUnit::kNone:
+      return 0;
+    case CalendarUnit::kMinute:
+      return kMinute_us;
+    case CalendarUnit::kHour:
+      return kHour_us;
+    case CalendarUnit::kDay:
+      return kDay_us;
+    case CalendarUnit::kWeek:
+      return 7 * kDay_us;
+    case CalendarUnit::kMonth:
+      return 30 * kDay_us;
+    case CalendarUnit::kYear:
+      return 365 * kDay_us;
   }
   return 0;
 }

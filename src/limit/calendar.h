@@ -1,10 +1,11 @@
 #pragma once
 // Calendar windows: which minute, hour, day, week, month or year of a time zone an instant lies in.
 //
-// Windows tile time: each ends where the next begins, whatever the zone's clocks do. Minutes and hours are those of UTC.
-// Day, week (from Monday), month and year begin at local midnight; where midnight does not exist, at the jump; where it
-// comes twice, at the first. Zones are the system's (tzdata), which lists transitions up to the end of 2037; from then
-// on a zone keeps its last standard time. Pure but for the zone database's lazy loading, which is thread-safe.
+// Windows tile time: each ends where the next begins, whatever the zone's clocks do. Minutes and hours are those of
+// UTC. Day, week (from Monday), month and year begin at local midnight; where midnight does not exist, at the jump;
+// where it comes twice, at the first. Zones are the system's (tzdata), which lists transitions up to the end of 2037;
+// from then on a zone keeps its last standard time. Pure but for the zone database's lazy loading, which is
+// thread-safe.
 
 #include <string>
 

@@ -86,7 +86,9 @@ bool Concurrency::held() const {
   return held != nullptr && held->second.end_us > now_us_;
 }
 
-std::int64_t Concurrency::remaining() const { return std::max<std::int64_t>(0, limit_.capacity - used_); }
+std::int64_t Concurrency::remaining() const {
+  return std::max<std::int64_t>(0, limit_.capacity - used_);
+}
 
 Micros Concurrency::wait_us(std::int64_t cost) const {
   if (cost == 0 || held()) return 0;
@@ -101,7 +103,9 @@ Micros Concurrency::wait_us(std::int64_t cost) const {
   CHECK(false);  // all leases together hold used_, and cost <= capacity
 }
 
-Micros Concurrency::reset_after_us() const { return used_ > 0 ? cell_.until_us - now_us_ : 0; }
+Micros Concurrency::reset_after_us() const {
+  return used_ > 0 ? cell_.until_us - now_us_ : 0;
+}
 
 void Concurrency::charge(std::int64_t cost) {
   if (cost == 0) return;

@@ -60,12 +60,16 @@ class Counter {
 
   static State read(const Question& question, const Limit& limit, const Slot& slot, StoreTime time) {
     switch (limit.algorithm) {
-      case Algorithm::kFixedWindow: return FixedWindow(limit, *slot.cell, time);
-      case Algorithm::kSlidingWindow: return SlidingWindow(limit, *slot.cell, time.now_us);
-      case Algorithm::kSlidingLog: return SlidingLog(limit, *slot.cell, *slot.record, time.now_us);
+      case Algorithm::kFixedWindow:
+        return FixedWindow(limit, *slot.cell, time);
+      case Algorithm::kSlidingWindow:
+        return SlidingWindow(limit, *slot.cell, time.now_us);
+      case Algorithm::kSlidingLog:
+        return SlidingLog(limit, *slot.cell, *slot.record, time.now_us);
       case Algorithm::kConcurrency:
         return Concurrency(limit, *slot.cell, *slot.record, time.now_us, question.lease_id, question.lease_us);
-      case Algorithm::kGcra: break;
+      case Algorithm::kGcra:
+        break;
     }
     return Gcra(limit, *slot.cell, time.now_us);
   }
@@ -90,18 +94,30 @@ class Decider {
     }
     switch (question_.verb) {
       case Verb::kAllow:
-      case Verb::kAcquire: allow(); break;
-      case Verb::kPeek: judge(question_.cost, 0); break;
-      case Verb::kAtMost: atmost(); break;
-      case Verb::kReserve: reserve(); break;
+      case Verb::kAcquire:
+        allow();
+        break;
+      case Verb::kPeek:
+        judge(question_.cost, 0);
+        break;
+      case Verb::kAtMost:
+        atmost();
+        break;
+      case Verb::kReserve:
+        reserve();
+        break;
       case Verb::kRefund:
         for (std::size_t i = 0; i < count_; ++i) counter(i).refund(question_.cost);
         break;
       case Verb::kReset:
         for (std::size_t i = 0; i < count_; ++i) counter(i).reset();
         break;
-      case Verb::kRenew: renew(); break;
-      case Verb::kRelease: release(); break;
+      case Verb::kRenew:
+        renew();
+        break;
+      case Verb::kRelease:
+        release();
+        break;
     }
     return finish();
   }

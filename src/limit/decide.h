@@ -25,7 +25,8 @@ struct StoreTime {
 };
 
 /// REQUIRES: slots[i] is the state of question.charges[i]; the question is valid (gate/ checks).
-/// A question that changes nothing leaves every state bit-identical, but for the repair of a faulty time (DESIGN: Clock).
+/// A question that changes nothing leaves every state bit-identical, but for the repair of a faulty time (DESIGN:
+/// Clock).
 Answer decide(const Question& question, std::span<const Slot> slots, StoreTime time);
 
 }  // namespace ratel

@@ -39,7 +39,9 @@ Micros FixedWindow::wait_us(std::int64_t cost) const {
   return cost == 0 || cost <= remaining() ? 0 : left_us_;
 }
 
-std::int64_t FixedWindow::remaining() const { return std::max<std::int64_t>(0, limit_.capacity - count_); }
+std::int64_t FixedWindow::remaining() const {
+  return std::max<std::int64_t>(0, limit_.capacity - count_);
+}
 
 void FixedWindow::charge(std::int64_t cost) {
   if (cost == 0) return;
@@ -63,8 +65,7 @@ void FixedWindow::reset() {
 }
 
 void FixedWindow::store() {
-  cell_ = {.until_us = now_us_ + left_us_,
-           .word = std::uint64_t{start_s_} << 32 | static_cast<std::uint64_t>(count_)};
+  cell_ = {.until_us = now_us_ + left_us_, .word = std::uint64_t{start_s_} << 32 | static_cast<std::uint64_t>(count_)};
 }
 
 }  // namespace ratel

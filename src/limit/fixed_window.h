@@ -1,9 +1,9 @@
 #pragma once
 // Fixed window, from the first hit or on the calendar: one counter at one instant.
 //
-// The cell holds the end of the window, in the clock that never steps, and the count. A calendar window also keeps, above
-// the count, the second of the Unix epoch with which it began (modulo 2^32: it is only ever compared with one nearby),
-// since after a step of the wall clock only that tells whether the window is still the same.
+// The cell holds the end of the window, in the clock that never steps, and the count. A calendar window also keeps,
+// above the count, the second of the Unix epoch with which it began (modulo 2^32: it is only ever compared with one
+// nearby), since after a step of the wall clock only that tells whether the window is still the same.
 //
 // A value on the stack of decide(); borrows the limit and the cell.
 
@@ -34,8 +34,8 @@ class FixedWindow {
   const Limit& limit_;
   Cell& cell_;
   Micros now_us_;
-  Micros left_us_ = 0;        // until the window ends
-  std::int64_t count_ = 0;    // 0: no window, the next hit opens one
+  Micros left_us_ = 0;         // until the window ends
+  std::int64_t count_ = 0;     // 0: no window, the next hit opens one
   std::uint32_t start_s_ = 0;  // of a calendar window
 };
 

@@ -1,7 +1,8 @@
 #pragma once
 // Exact time arithmetic of limit/: products that may pass 64 bits, and times with a fraction. Pure; any thread.
 //
-// 64-bit division costs a third of 128-bit division, and nearly every limit in use fits, so each function tries it first.
+// 64-bit division costs a third of 128-bit division, and nearly every limit in use fits, so each function tries it
+// first.
 
 #include <cstdint>
 
@@ -36,7 +37,8 @@ constexpr Fraction time_of(std::int64_t units, Micros period_us, std::int64_t co
     return {static_cast<Micros>(product / divisor), static_cast<std::int64_t>(product % divisor)};
   }
   const Wide wide = static_cast<Wide>(units) * static_cast<Wide>(period_us);
-  return {static_cast<Micros>(wide / static_cast<Wide>(count)), static_cast<std::int64_t>(wide % static_cast<Wide>(count))};
+  return {static_cast<Micros>(wide / static_cast<Wide>(count)),
+          static_cast<std::int64_t>(wide % static_cast<Wide>(count))};
 }
 
 /// a + b over the same count, with one carry.
@@ -59,6 +61,8 @@ constexpr Fraction minus(Fraction a, Fraction b, std::int64_t count) {
   return difference;
 }
 
-constexpr Micros round_up(Fraction time) { return time.q_us + (time.r > 0 ? 1 : 0); }
+constexpr Micros round_up(Fraction time) {
+  return time.q_us + (time.r > 0 ? 1 : 0);
+}
 
 }  // namespace ratel

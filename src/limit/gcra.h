@@ -1,9 +1,9 @@
 #pragma once
 // GCRA, also called token bucket and leaky bucket (as a meter): one counter at one instant.
 //
-// The state is the theoretical arrival time q + r/L (until_us and word of the cell): the instant at which the bucket will
-// be full again. Rickard et al., ITU-T I.371; here in the form "new arrival time - now <= capacity time", so that a cost
-// may be any number of units. Header-only because this is the path of nearly every question.
+// The state is the theoretical arrival time q + r/L (until_us and word of the cell): the instant at which the bucket
+// will be full again. Rickard et al., ITU-T I.371; here in the form "new arrival time - now <= capacity time", so that
+// a cost may be any number of units. Header-only because this is the path of nearly every question.
 //
 // A value on the stack of decide(); borrows the limit and the cell.
 
@@ -21,7 +21,8 @@ class Gcra {
     arrival_ = {now_us, 0};
     if (cell.until_us < now_us || limit.count == 0) return;
     arrival_ = {cell.until_us, static_cast<std::int64_t>(cell.word)};
-    // Written under another count: the same time, to the microsecond above, so that no change of numbers gives anything.
+    // Written under another count: the same time, to the microsecond above, so that no change of numbers gives
+    // anything.
     if (arrival_.r >= limit.count) arrival_ = {arrival_.q_us + 1, 0};
     const Fraction bound{limit.capacity_time.q_us + limit.max_wait_us + kClockSlack_us, limit.capacity_time.r};
     if (Fraction{arrival_.q_us - now_us, arrival_.r} > bound) [[unlikely]] {
@@ -83,7 +84,8 @@ class Gcra {
 
   /// Stores what a faulty arrival time was read as, so that the fault ends even if nothing is ever admitted.
   void repair() {
-    if (faulty_) [[unlikely]] store();
+    if (faulty_) [[unlikely]]
+      store();
   }
 
  private:

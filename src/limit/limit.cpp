@@ -11,7 +11,9 @@ namespace {
 constexpr std::array<std::string_view, 5> kAlgorithmNames{"gcra", "fixed_window", "sliding_window", "sliding_log",
                                                           "concurrency"};
 
-Error bad(std::string message) { return {ErrorCode::kBadArgument, std::move(message)}; }
+Error bad(std::string message) {
+  return {ErrorCode::kBadArgument, std::move(message)};
+}
 
 Error out_of_range(std::string_view field, std::int64_t value, std::int64_t min, std::int64_t max,
                    std::string_view unit = "") {
@@ -48,16 +50,19 @@ Status check_calendar(const LimitSpec& spec, Limit& limit) {
 
 }  // namespace
 
-std::string_view name_of(Algorithm algorithm) { return kAlgorithmNames[static_cast<std::size_t>(algorithm)]; }
+std::string_view name_of(Algorithm algorithm) {
+  return kAlgorithmNames[static_cast<std::size_t>(algorithm)];
+}
 
 Result<Algorithm> parse_algorithm(std::string_view text) {
   for (std::size_t i = 0; i < kAlgorithmNames.size(); ++i) {
     if (text == kAlgorithmNames[i]) return static_cast<Algorithm>(i);
   }
   if (text == "token_bucket" || text == "leaky_bucket") return Algorithm::kGcra;
-  return bad("algorithm: expected gcra (token_bucket, leaky_bucket), fixed_window, sliding_window, sliding_log or "
-             "concurrency, got '" +
-             std::string(text) + "'");
+  return bad(
+      "algorithm: expected gcra (token_bucket, leaky_bucket), fixed_window, sliding_window, sliding_log or "
+      "concurrency, got '" +
+      std::string(text) + "'");
 }
 
 CalendarUnit calendar_unit(Micros period_us) {
@@ -85,7 +90,8 @@ Result<Limit> make_limit(const LimitSpec& spec, Micros max_wait_us) {
   if (spec.burst != 0) {
     if (!is_gcra) return only_for("burst", Algorithm::kGcra, spec.algorithm);
     if (spec.burst < 0 || spec.burst > kCountMax) return out_of_range("burst", spec.burst, 1, kCountMax);
-    if (spec.count == 0) return bad("burst: a limit of 0 denies all and has no burst, got " + std::to_string(spec.burst));
+    if (spec.count == 0)
+      return bad("burst: a limit of 0 denies all and has no burst, got " + std::to_string(spec.burst));
   }
   if (max_wait_us < 0 || max_wait_us > kMaxWaitMax_us) {
     return out_of_range("max_wait", max_wait_us, 0, kMaxWaitMax_us, " us (366 days)");

@@ -33,7 +33,7 @@ inline constexpr Micros kPeriodMax_us = 366 * kDay_us;
 inline constexpr Micros kCapacityTimeMax_us = 3650 * kDay_us;  // how long a full gcra bucket takes to refill
 inline constexpr Micros kMaxWaitMax_us = kPeriodMax_us;        // of a reservation
 inline constexpr Micros kLeaseMax_us = kDay_us;                // of a concurrency lease
-inline constexpr Micros kClockSlack_us = 60 * kSecond_us;      // how far a stored time may lie ahead before it is a fault
+inline constexpr Micros kClockSlack_us = 60 * kSecond_us;  // how far a stored time may lie ahead before it is a fault
 
 /// A time with a fraction: q + r/L microseconds, 0 <= r < L, where L is the limit's count (facts: no rounding, ever).
 struct Fraction {
@@ -60,12 +60,12 @@ struct Limit {
   Algorithm algorithm = Algorithm::kGcra;
   CalendarUnit calendar = CalendarUnit::kNone;
   bool unlimited = false;
-  std::int64_t count = 0;     // L: units a period; 0 denies all
-  Micros period_us = 0;       // P; of a calendar window the nominal length
-  std::int64_t capacity = 0;  // B: the burst of gcra, else the count
-  Fraction interval;          // gcra: P/L, the emission interval
-  Fraction capacity_time;     // gcra: B*P/L, from empty to full
-  Micros max_wait_us = 0;     // gcra: how far ahead RESERVE may book; part of what counts as a clock fault
+  std::int64_t count = 0;      // L: units a period; 0 denies all
+  Micros period_us = 0;        // P; of a calendar window the nominal length
+  std::int64_t capacity = 0;   // B: the burst of gcra, else the count
+  Fraction interval;           // gcra: P/L, the emission interval
+  Fraction capacity_time;      // gcra: B*P/L, from empty to full
+  Micros max_wait_us = 0;      // gcra: how far ahead RESERVE may book; part of what counts as a clock fault
   const void* zone = nullptr;  // of a calendar window; a date::time_zone, owned by the time zone database for ever
   std::string zone_name;
 };

@@ -27,9 +27,15 @@ constexpr std::array kUnits{
 };
 constexpr std::string_view kUnitsText = "a unit (us, ms, s, min, h, day, week, month or year)";
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_space(char c) { return c == ' ' || c == '\t'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+bool is_space(char c) {
+  return c == ' ' || c == '\t';
+}
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
 
 /// A number as written: digits, and for the sake of a good error what stands after a decimal point.
 struct Number {
@@ -68,7 +74,8 @@ class Parser {
       const Result<Number> burst = number("a whole number after `burst`");
       if (!burst.ok()) return burst.error();
       if (!burst->fraction.empty()) return whole_number(*burst, 0);
-      if (burst->whole < 1) return error(position, "expected a burst of at least 1, got '" + std::string(burst->text) + "'");
+      if (burst->whole < 1)
+        return error(position, "expected a burst of at least 1, got '" + std::string(burst->text) + "'");
       // Burst is the count unless said otherwise: equal limits have equal specs.
       spec.burst = burst->whole == spec.count ? 0 : burst->whole;
       return end(spec, "nothing after the burst");
@@ -121,7 +128,8 @@ class Parser {
       const Result<Number> number = this->number(kUnitsText);
       if (!number.ok()) return number.error();
       if (!number->fraction.empty()) return whole_number(*number, 0);
-      if (number->whole < 1) return error(position, "expected a period of at least 1, got '" + std::string(number->text) + "'");
+      if (number->whole < 1)
+        return error(position, "expected a period of at least 1, got '" + std::string(number->text) + "'");
       times = number->whole;
     }
     const std::optional<Micros> unit_us = unit();
@@ -147,8 +155,9 @@ class Parser {
     if (failure == std::errc::invalid_argument || !is_digit(*begin)) return expected(what);
     at_ += static_cast<std::size_t>(rest - begin);
     if (failure == std::errc::result_out_of_range || number.whole > kCountMax) {
-      return error(number.position, "expected at most " + std::to_string(kCountMax) + ", got '" +
-                                        std::string(text_.substr(number.position, std::min(at_ - number.position, kQuotedMax))) + "'");
+      return error(number.position,
+                   "expected at most " + std::to_string(kCountMax) + ", got '" +
+                       std::string(text_.substr(number.position, std::min(at_ - number.position, kQuotedMax))) + "'");
     }
     if (at_ + 1 < text_.size() && text_[at_] == '.' && is_digit(text_[at_ + 1])) {
       std::size_t stop = at_ + 1;
@@ -190,7 +199,9 @@ class Parser {
 
 }  // namespace
 
-Result<LimitSpec> parse_limit(std::string_view text) { return Parser(text).parse(); }
+Result<LimitSpec> parse_limit(std::string_view text) {
+  return Parser(text).parse();
+}
 
 std::string to_text(const LimitSpec& spec) {
   if (spec.unlimited) return "unlimited";

@@ -25,7 +25,7 @@ inline constexpr std::size_t kLeaseIdBytesMax = 128;
 struct Charge {
   const BoundLimit* limit = nullptr;
   std::string_view key;
-  bool shadow = false;                // of a rule that counts and never denies
+  bool shadow = false;                  // of a rule that counts and never denies
   std::array<std::uint64_t, 2> hash{};  // filled by Store::prepare
 };
 
@@ -40,9 +40,9 @@ struct Question {
 
 struct Answer {
   Decision decision;
-  std::uint8_t binding = 0;          // index into the question's charges
-  std::uint16_t violated = 0;        // bit i: charge i denied
-  bool ok = false;                   // kRenew, kRelease: whether the lease was held
+  std::uint8_t binding = 0;    // index into the question's charges
+  std::uint16_t violated = 0;  // bit i: charge i denied
+  bool ok = false;             // kRenew, kRelease: whether the lease was held
 };
 static_assert(kChargesMax <= 16, "Answer::violated has a bit a charge");
 

@@ -17,9 +17,9 @@ class SlidingLog::Log final : public Record {
 
   std::int64_t total_before(std::size_t i) const { return i == 0 ? forgotten : entries[i - 1].total; }
 
-  std::vector<Entry> entries;   // by time
-  std::size_t begin = 0;        // entries before it are forgotten; erased once they are half of the vector
-  std::int64_t forgotten = 0;   // total of what was erased
+  std::vector<Entry> entries;  // by time
+  std::size_t begin = 0;       // entries before it are forgotten; erased once they are half of the vector
+  std::int64_t forgotten = 0;  // total of what was erased
 };
 
 SlidingLog::SlidingLog(const Limit& limit, Cell& cell, std::unique_ptr<Record>& record, Micros now_us)
@@ -31,26 +31,31 @@ SlidingLog::SlidingLog(const Limit& limit, Cell& cell, std::unique_ptr<Record>& 
 
 void SlidingLog::read() {
   const Micros horizon_us = std::max(now_us_, log_->entries.back().at_us) - limit_.period_us;
-  const auto first = std::upper_bound(log_->entries.begin() + static_cast<std::ptrdiff_t>(log_->begin),
-                                      log_->entries.end(), horizon_us,
-                                      [](Micros us, const Log::Entry& entry) { return us < entry.at_us; });
+  const auto first =
+      std::upper_bound(log_->entries.begin() + static_cast<std::ptrdiff_t>(log_->begin), log_->entries.end(),
+                       horizon_us, [](Micros us, const Log::Entry& entry) { return us < entry.at_us; });
   first_ = static_cast<std::size_t>(first - log_->entries.begin());
   used_ = log_->entries.back().total - log_->total_before(first_);
 }
 
-std::int64_t SlidingLog::remaining() const { return std::max<std::int64_t>(0, limit_.capacity - used_); }
+std::int64_t SlidingLog::remaining() const {
+  return std::max<std::int64_t>(0, limit_.capacity - used_);
+}
 
 Micros SlidingLog::wait_us(std::int64_t cost) const {
   if (cost == 0) return 0;
   if (cost > limit_.capacity) return kNever_us;
   if (cost <= remaining()) return 0;
   const std::int64_t enough = log_->total_before(first_) + used_ + cost - limit_.capacity;
-  const auto last = std::lower_bound(log_->entries.begin() + static_cast<std::ptrdiff_t>(first_), log_->entries.end(),
-                                     enough, [](const Log::Entry& entry, std::int64_t total) { return entry.total < total; });
+  const auto last =
+      std::lower_bound(log_->entries.begin() + static_cast<std::ptrdiff_t>(first_), log_->entries.end(), enough,
+                       [](const Log::Entry& entry, std::int64_t total) { return entry.total < total; });
   return last->at_us + limit_.period_us - now_us_;
 }
 
-Micros SlidingLog::reset_after_us() const { return used_ > 0 ? cell_.until_us - now_us_ : 0; }
+Micros SlidingLog::reset_after_us() const {
+  return used_ > 0 ? cell_.until_us - now_us_ : 0;
+}
 
 void SlidingLog::charge(std::int64_t cost) {
   if (cost == 0) return;

@@ -1,9 +1,10 @@
 #pragma once
 // Sliding window of two counters: one counter at one instant.
 //
-// Windows are aligned to multiples of the period W; the window before counts with the share of it that still lies within
-// the last W: admit iff prev * (W - e) + (cur + cost) * W <= limit * W, where e has elapsed of the current one. Counts
-// admissions only. The cell holds both counts and the end of their influence, from which the window's place follows.
+// Windows are aligned to multiples of the period W; the window before counts with the share of it that still lies
+// within the last W: admit iff prev * (W - e) + (cur + cost) * W <= limit * W, where e has elapsed of the current one.
+// Counts admissions only. The cell holds both counts and the end of their influence, from which the window's place
+// follows.
 //
 // A value on the stack of decide(); borrows the limit and the cell.
 

@@ -23,8 +23,10 @@ std::string text(element object, std::string_view field) {
 }
 
 LimitSpec spec_of(std::string_view file, element trace) {
-  LimitSpec spec{.count = number(trace, "limit"), .period_us = number(trace, "period_us"),
-                 .burst = number(trace, "burst"), .zone = text(trace, "zone")};
+  LimitSpec spec{.count = number(trace, "limit"),
+                 .period_us = number(trace, "period_us"),
+                 .burst = number(trace, "burst"),
+                 .zone = text(trace, "zone")};
   if (file.starts_with("fixed") || file.starts_with("calendar")) spec.algorithm = Algorithm::kFixedWindow;
   if (file.starts_with("sliding_window")) spec.algorithm = Algorithm::kSlidingWindow;
   if (file.starts_with("sliding_log")) spec.algorithm = Algorithm::kSlidingLog;
@@ -42,9 +44,10 @@ Verb verb_of(std::string_view name) {
     std::string_view name;
     Verb verb;
   };
-  for (const Case& c : {Case{"allow", Verb::kAllow}, Case{"atmost", Verb::kAtMost}, Case{"peek", Verb::kPeek},
-                        Case{"refund", Verb::kRefund}, Case{"reset", Verb::kReset}, Case{"reserve", Verb::kReserve},
-                        Case{"acquire", Verb::kAcquire}, Case{"renew", Verb::kRenew}, Case{"release", Verb::kRelease}}) {
+  for (const Case& c :
+       {Case{"allow", Verb::kAllow}, Case{"atmost", Verb::kAtMost}, Case{"peek", Verb::kPeek},
+        Case{"refund", Verb::kRefund}, Case{"reset", Verb::kReset}, Case{"reserve", Verb::kReserve},
+        Case{"acquire", Verb::kAcquire}, Case{"renew", Verb::kRenew}, Case{"release", Verb::kRelease}}) {
     if (c.name == name) return c.verb;
   }
   ADD_FAILURE() << "unknown verb " << name;
@@ -56,8 +59,10 @@ void compare(element step, const Answer& answer) {
   const auto expect = [&](std::string_view field, std::int64_t actual) {
     std::int64_t wanted = 0;
     bool truth = false;
-    if (step[field].get(truth) == simdjson::SUCCESS) wanted = truth ? 1 : 0;
-    else if (step[field].get(wanted) != simdjson::SUCCESS) return;
+    if (step[field].get(truth) == simdjson::SUCCESS)
+      wanted = truth ? 1 : 0;
+    else if (step[field].get(wanted) != simdjson::SUCCESS)
+      return;
     EXPECT_EQ(wanted, actual) << field;
   };
   const Decision& decision = answer.decision;
@@ -91,9 +96,12 @@ TEST_P(Vectors, Agree) {
       Charge charge{.limit = &bound};
       const std::string id = text(step, "id");
       const Micros now_us = number(step, "t");
-      const Question question{.verb = verb_of(text(step, "verb")), .charges = {&charge, 1},
-                              .cost = number(step, "cost", 1), .max_wait_us = number(step, "max_wait"),
-                              .lease_id = id, .lease_us = number(step, "lease")};
+      const Question question{.verb = verb_of(text(step, "verb")),
+                              .charges = {&charge, 1},
+                              .cost = number(step, "cost", 1),
+                              .max_wait_us = number(step, "max_wait"),
+                              .lease_id = id,
+                              .lease_us = number(step, "lease")};
       compare(step, decide(question, {&slot, 1}, {.now_us = now_us, .calendar_us = now_us}));
       ++steps;
       if (HasFailure()) return;
