@@ -30,9 +30,9 @@ struct Settings {
   FailureMode on_store_failure = FailureMode::kLocal;  // of questions without a rule
   std::uint64_t max_memory = 0;                        // bytes of the table; 0: a quarter of what the process may have
 
-  int threads = 0;                       // event loops; 0: one a core
-  int max_connections = 10'000;          // over all listeners
-  Micros idle_timeout_us = kHour_us;     // of a connection between messages; 0: never
+  int threads = 0;                    // event loops; 0: one a core
+  int max_connections = 10'000;       // over all listeners
+  Micros idle_timeout_us = kHour_us;  // of a connection between messages; 0: never
   LogLevel log_level = LogLevel::kInfo;
   LogFormat log_format = LogFormat::kLogfmt;
 };

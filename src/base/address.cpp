@@ -6,7 +6,9 @@
 namespace ratel {
 namespace {
 
-Error wrong(std::string message) { return {ErrorCode::kBadArgument, std::move(message)}; }
+Error wrong(std::string message) {
+  return {ErrorCode::kBadArgument, std::move(message)};
+}
 
 Error malformed() {
   return wrong("an address is host:port, :port (loopback), [IPv6]:port or unix:/path, as in `127.0.0.1:6390`");

@@ -13,8 +13,8 @@ struct Unit {
   Micros us;
 };
 
-constexpr std::array kUnits{Unit{"d", kDay_us}, Unit{"h", kHour_us}, Unit{"m", kMinute_us},
-                            Unit{"s", kSecond_us}, Unit{"ms", 1'000}, Unit{"us", 1}};
+constexpr std::array kUnits{Unit{"d", kDay_us},    Unit{"h", kHour_us}, Unit{"m", kMinute_us},
+                            Unit{"s", kSecond_us}, Unit{"ms", 1'000},   Unit{"us", 1}};
 
 Error malformed() {
   return {ErrorCode::kBadArgument, "a duration is a whole number and a unit (us, ms, s, m, h or d), as in `50ms`"};

@@ -35,8 +35,8 @@ TEST(Duration, ReadsAWholeNumberAndAUnit) {
 }
 
 TEST(Duration, RefusesEverythingElse) {
-  for (const std::string_view text : {"", "s", "5", "5 s", " 5s", "5s ", "-5s", "+5s", "1.5s", "5S", "5sec", "1h30m",
-                                      "0x5s", "five", "00"}) {
+  for (const std::string_view text :
+       {"", "s", "5", "5 s", " 5s", "5s ", "-5s", "+5s", "1.5s", "5S", "5sec", "1h30m", "0x5s", "five", "00"}) {
     const Result<Micros> us = parse_duration(text);
     ASSERT_FALSE(us.ok()) << text;
     EXPECT_NE(us.error().message.find("as in `50ms`"), std::string::npos) << text;

@@ -3,33 +3,32 @@
 //
 // Pure: whoever watches the files (a timer, SIGHUP) reads them and offers their texts. Belongs to one thread.
 
-#include <string>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string_view>
 #include <vector>
 
-#include "rules/rule_book.h"
+#include "rules/load_rules.h"
 
 namespace ratel {
 
-struct RuleFile {
-  std::string name;             // as errors name it
-  std::string text;
-  bool has_settings = false;    // a configuration file: keys beside `rules` are not this room's to judge
-
-  friend bool operator==(const RuleFile&, const RuleFile&) = default;
-};
-
 class Reloader {
  public:
-  /// Makes `files` the rules in force, all or nothing. Returns the new book, or nullptr when the texts are those already
-  /// in force. An error lists what is wrong, a line each; then the book in force stays, and the same bad texts offered
-  /// again give nullptr, so that a poll reports a bad file once.
+  /// `series_of` gives a rule's name its row of counters (Rule::series), the same at every reload.
+  explicit Reloader(std::function<std::uint32_t(std::string_view)> series_of) : series_of_(std::move(series_of)) {}
+
+  /// Makes `files` the rules in force, all or nothing. Returns the new book, or nullptr when the texts are those
+  /// already in force. An error lists what is wrong, a line each; then the book in force stays, and the same bad texts
+  /// offered again give nullptr, so that a poll reports a bad file once.
   Result<RuleBookPtr> offer(std::vector<RuleFile> files);
 
   const RuleBookPtr& book() const { return book_; }
 
  private:
+  std::function<std::uint32_t(std::string_view)> series_of_;
   RuleBookPtr book_ = std::make_shared<const RuleBook>();
-  std::vector<RuleFile> seen_;  // the texts offered last
+  std::optional<std::vector<RuleFile>> seen_;  // the texts offered last
 };
 
 }  // namespace ratel

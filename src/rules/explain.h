@@ -1,0 +1,19 @@
+#pragma once
+// What a rule does, in plain words, for `ratel check`. Pure; any thread.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "rules/rule_book.h"
+
+namespace ratel {
+
+/// The most units that any 60 seconds can see, by the algorithm's own bound; nothing where no such bound exists
+/// (unlimited, concurrency). Both ends of the minute count, but for sliding_log, whose window leaves one out.
+std::optional<std::int64_t> worst_minute(const Limit& limit);
+
+/// Several lines, the first one naming the rule: at once, sustained, worst minute, when a denied client may return.
+std::string explain(const Rule& rule);
+
+}  // namespace ratel
