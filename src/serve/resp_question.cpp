@@ -87,6 +87,7 @@ RespQuestion::RespQuestion() {
 RespQuestion* RespQuestionPool::take() {
   if (free_.empty()) {
     all_.push_back(std::make_unique<RespQuestion>());
+    all_.back()->pool = this;
     free_.reserve(all_.capacity());
     return all_.back().get();
   }

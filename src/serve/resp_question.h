@@ -16,6 +16,7 @@
 
 namespace ratel {
 
+class RespQuestionPool;
 class RespSession;
 
 /// A command's name and arguments, on loan.
@@ -47,6 +48,7 @@ struct RespQuestion {
   std::int64_t throttle_period_s = 0;
 
   // The session's: its place among the replies that are owed.
+  RespQuestionPool* pool = nullptr;
   RespSession* session = nullptr;  // who asked; nullptr when that connection is gone
   RespQuestion* next = nullptr;
   Answer answer;
