@@ -62,6 +62,7 @@ void Connection::receive() {
 }
 
 void Connection::feed(std::string_view bytes) {
+  held_back_ = false;
   const std::size_t unsent = session_->output().size();
   session_->receive(bytes, now());
   const bool in_message = session_->waiting() == Session::Waiting::kMessage;
@@ -74,9 +75,10 @@ void Connection::feed(std::string_view bytes) {
 void Connection::settle() {
   sent_ = false;
   while (!session_->output().empty() && !blocked_ && !broken_) {
+    if (!session_->wants_input()) held_back_ = true;
     send();
-    if (blocked_ || broken_ || session_->wants_input() || session_->finished()) break;
-    feed({});  // input may have been held back for want of room
+    if (blocked_ || broken_ || !held_back_ || session_->finished()) break;
+    feed({});
   }
   if (broken_) return close();
   const bool over = session_->finished() || (end_of_input_ && session_->waiting() != Session::Waiting::kAnswer);
@@ -120,7 +122,9 @@ void Connection::set_deadline() {
     due_us_ = active_us_ + limits.stalled_us;
   } else {
     switch (session_->waiting()) {
-      case Session::Waiting::kIdle: due_us_ = active_us_ + limits.idle_us; break;
+      case Session::Waiting::kIdle:
+        due_us_ = limits.idle_us == 0 ? Deadlines::kNone_us : active_us_ + limits.idle_us;
+        break;
       case Session::Waiting::kMessage: due_us_ = message_began_us_ + limits.message_us; break;
       case Session::Waiting::kAnswer: due_us_ = Deadlines::kNone_us; break;
     }
@@ -148,7 +152,9 @@ void Connection::wake() {
 
 void Connection::answered() {
   woken_ = false;
-  if (session_) settle();
+  if (!session_) return;
+  held_back_ = true;
+  settle();
 }
 
 void Connection::drain() {

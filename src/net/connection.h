@@ -55,6 +55,7 @@ class Connection final : public EventLoop::Source, public SessionFactory::Outlet
   std::uint32_t interest_ = 0;
   bool in_message_ = false;
   bool end_of_input_ = false;
+  bool held_back_ = false;  // the session may have input that it did not want to go on with
   bool blocked_ = false;  // the socket takes no more output for now
   bool broken_ = false;
   bool sent_ = false;  // something, since the last settle()

@@ -11,7 +11,7 @@ namespace ratel {
 
 struct ConnectionLimits {
   std::size_t connections_max = 10'000;  // over all listeners and loops
-  Micros idle_us = 5 * kMinute_us;       // between messages
+  Micros idle_us = 5 * kMinute_us;       // between messages; 0: for ever
   Micros message_us = 10 * kSecond_us;   // from a message's first byte to its last: slow senders
   Micros stalled_us = 10 * kSecond_us;   // output of which the peer takes nothing: slow readers
 };

@@ -58,8 +58,8 @@ class Counter {
 class LoopMetrics {
  public:
   /// Upper bounds of the histogram's buckets; one more counts all that took longer.
-  static constexpr std::array<Micros, 16> kBounds_us = {1,      2,      5,      10,      20,      50,      100,     200,
-                                                        500,    1'000,  2'000,  5'000,   10'000,  50'000,  200'000, 1'000'000};
+  static constexpr std::array<Micros, 16> kBounds_us = {
+      1, 2, 5, 10, 20, 50, 100, 200, 500, 1'000, 2'000, 5'000, 10'000, 50'000, 200'000, 1'000'000};
 
   LoopMetrics() : rows_(kSeriesMax) {}
 

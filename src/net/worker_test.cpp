@@ -1,0 +1,328 @@
+#include "net/worker.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include "net/listen.h"
+#include "net/test_peers.h"
+
+// Sockets are real, time is not: one thread plays the peers and turns the loop.
+
+namespace ratel {
+namespace {
+
+class WorkerTest : public testing::Test {
+ protected:
+  static constexpr Micros kIdle_us = 60 * kSecond_us;
+
+  Worker& worker() {
+    if (worker_ == nullptr) {
+      worker_ = std::make_unique<Worker>(clock_, Worker::Options{.limits = limits_,
+                                                                 .drain_us = 5 * kSecond_us,
+                                                                 .tick = {},
+                                                                 .turn_ended = {},
+                                                                 .accept_failed = [this](int e) { failures_.push_back(e); }},
+                                         open_);
+      auto listening = small_buffers_ ? listen_on({.path = socket_path()}, {}) : listen_on({.host = "127.0.0.1"}, {});
+      CHECK(listening.ok());
+      address_ = listening->front().address;
+      worker_->listen(std::move(listening->front().sockets[0]), factory_, counts_);
+    }
+    return *worker_;
+  }
+
+  ~WorkerTest() override { unlink(socket_path().c_str()); }
+
+  static std::string socket_path() { return testing::TempDir() + "worker_test." + std::to_string(getpid()); }
+
+  Peer connect() {
+    worker();
+    Peer peer(address_);
+    CHECK(peer.connected());
+    turns();
+    return peer;
+  }
+
+  /// Until nothing is ready any more.
+  void turns() {
+    for (int i = 0; i < 20; ++i) worker().loop().turn(false);
+  }
+
+  void pass(Micros us) {
+    for (; us > 0; us -= kSecond_us) {
+      clock_.advance_us(std::min(us, kSecond_us));
+      turns();
+    }
+  }
+
+  /// Reads until `size` bytes have come or the server has ended.
+  std::string read(Peer& peer, std::size_t size, std::size_t at_once = 1 << 20) {
+    std::string all;
+    for (int idle = 0; all.size() < size && !peer.ended() && idle < 2'000;) {
+      worker().loop().turn(false);
+      const std::string some = peer.receive(at_once);
+      all += some;
+      pollfd waits{.fd = peer.fd(), .events = POLLIN, .revents = 0};
+      if (some.empty()) idle += poll(&waits, 1, 1) == 0 ? 1 : 0;
+    }
+    return all;
+  }
+  std::string read_to_end(Peer& peer) { return read(peer, std::string::npos); }
+
+  ManualClock clock_{{.monotonic_us = 1'000 * kSecond_us, .wall_us = 0}};
+  ConnectionLimits limits_{.idle_us = kIdle_us};
+  bool small_buffers_ = false;  // a Unix socket, on which no clock of TCP's waits for windows to open
+  std::atomic<std::size_t> open_{0};
+  LineFactory factory_;
+  ListenerCounts counts_;
+  std::string address_;
+  std::vector<int> failures_;
+  std::unique_ptr<Worker> worker_;
+};
+
+TEST_F(WorkerTest, AnswersAPipelineInOrderHoweverItIsCut) {
+  const std::string text = "one\ntwo\nthree\n";
+  for (std::size_t cut = 0; cut <= text.size(); ++cut) {
+    Peer peer = connect();
+    peer.send(text.substr(0, cut));
+    turns();
+    peer.send(text.substr(cut));
+    EXPECT_EQ(read(peer, text.size()), text);
+  }
+  EXPECT_EQ(factory_.peers.front(), "127.0.0.1");
+}
+
+TEST_F(WorkerTest, ForgetsAPeerThatLeaves) {
+  Peer leaving = connect();
+  Peer resetting = connect();
+  EXPECT_EQ(counts_.open, 2U);
+  leaving.close();
+  resetting.reset();
+  turns();
+  EXPECT_EQ(counts_.open, 0U);
+  EXPECT_EQ(open_, 0U);
+}
+
+TEST_F(WorkerTest, SendsWhatTheSocketDidNotTakeAtOnce) {
+  small_buffers_ = true;
+  Peer peer = connect();
+  peer.send("big 1000000\nend\n");
+  EXPECT_TRUE(read(peer, 1'000'004, 7'777) == std::string(1'000'000, 'x') + "end\n");
+}
+
+TEST_F(WorkerTest, AReaderThatIsBehindIsNotReadFrom) {
+  small_buffers_ = true;
+  Peer peer = connect();
+  std::string commands;
+  for (int i = 0; i < 200; ++i) commands += "big 10000\n";
+  peer.send(commands);
+  turns();
+  // The session is above its bound now, and a further megabyte is left to the kernel, which stops taking it.
+  std::size_t sent = 0;
+  const std::string more(1 << 16, '\n');
+  for (int i = 0; i < 1'000; ++i) {
+    const std::size_t n = peer.send(more);
+    sent += n;
+    turns();
+    if (n == 0) break;
+  }
+  EXPECT_LT(sent, 1'000U << 16);
+  EXPECT_TRUE(read(peer, 2'000'000 + sent) == std::string(2'000'000, 'x') + std::string(sent, '\n'));
+}
+
+TEST_F(WorkerTest, ASlowSenderHasTenSecondsForAMessage) {
+  Peer peer = connect();
+  for (int i = 0; i < 9; ++i) {
+    peer.send("a");  // a byte a second does not buy more time
+    pass(kSecond_us);
+  }
+  EXPECT_EQ(counts_.open, 1U);
+  pass(2 * kSecond_us);
+  EXPECT_EQ(read_to_end(peer), "too slow\n");
+  EXPECT_EQ(counts_.timed_out, 1U);
+}
+
+TEST_F(WorkerTest, AMessageCutByEachReadIsNotSlow) {
+  Peer peer = connect();
+  peer.send("a");
+  for (int i = 0; i < 40; ++i) {
+    pass(kSecond_us);
+    peer.send("b\na");  // always in the middle of a message, but never of the same
+    EXPECT_EQ(read(peer, 3), "ab\n");
+  }
+  EXPECT_EQ(counts_.timed_out, 0U);
+  pass(12 * kSecond_us);
+  EXPECT_EQ(counts_.timed_out, 1U);
+}
+
+TEST_F(WorkerTest, ASlowReaderHasTenSecondsToTakeSomething) {
+  small_buffers_ = true;
+  Peer peer = connect();
+  peer.send("big 2000000\n");
+  std::size_t size = 0;
+  for (int i = 0; i < 5; ++i) {
+    pass(9 * kSecond_us);
+    size += read(peer, 200'000, 200'000).size();
+  }
+  EXPECT_EQ(counts_.open, 1U);
+  EXPECT_LT(size, 2'000'000U);
+  pass(12 * kSecond_us);
+  EXPECT_EQ(counts_.open, 0U);
+  EXPECT_EQ(counts_.timed_out, 1U);
+}
+
+TEST_F(WorkerTest, AnIdlePeerIsToldAndClosed) {
+  Peer peer = connect();
+  for (int i = 0; i < 4; ++i) {
+    pass(kIdle_us - 2 * kSecond_us);
+    peer.send("a\n");
+    EXPECT_EQ(read(peer, 2), "a\n");
+  }
+  pass(kIdle_us + 2 * kSecond_us);
+  EXPECT_EQ(read_to_end(peer), "too slow\n");
+  EXPECT_EQ(counts_.timed_out, 1U);
+}
+
+TEST_F(WorkerTest, WithoutAnIdleTimeoutAPeerMayStay) {
+  limits_.idle_us = 0;
+  Peer peer = connect();
+  clock_.advance_us(100 * kDay_us);
+  turns();
+  peer.send("a\n");
+  EXPECT_EQ(read(peer, 2), "a\n");
+}
+
+TEST_F(WorkerTest, AnAnswerUnderWayHasNoTimeout) {
+  Peer peer = connect();
+  peer.send("later\nthen\n");
+  turns();
+  pass(3 * kIdle_us);
+  ASSERT_EQ(factory_.waiting.size(), 1U);
+  peer.send("next\n");  // waits for its turn
+  turns();
+  factory_.waiting[0]->answer("now\n");
+  EXPECT_EQ(read(peer, 14), "now\nthen\nnext\n");
+}
+
+TEST_F(WorkerTest, TooManyConnectionsAreToldSo) {
+  limits_.connections_max = 2;
+  Peer one = connect();
+  Peer two = connect();
+  Peer three = connect();
+  EXPECT_EQ(read_to_end(three), "full\n");
+  EXPECT_FALSE(three.was_reset());
+  EXPECT_EQ(counts_.refused, 1U);
+  three.close();
+  two.close();
+  turns();
+  Peer four = connect();
+  four.send("a\n");
+  EXPECT_EQ(read(four, 2), "a\n");
+}
+
+TEST_F(WorkerTest, ACrowdOfRefusedIsClosedWithoutAWord) {
+  limits_.connections_max = 1;
+  Peer one = connect();
+  std::vector<Peer> crowd;
+  for (std::size_t i = 0; i < kRefusalsMax + 3; ++i) crowd.push_back(connect());
+  std::size_t told = 0;
+  for (Peer& peer : crowd) told += read_to_end(peer) == "full\n" ? 1 : 0;
+  EXPECT_EQ(told, kRefusalsMax);
+  EXPECT_EQ(counts_.open, 1 + kRefusalsMax);
+  pass(kLinger_us + 2 * kSecond_us);
+  EXPECT_EQ(counts_.open, 1U);
+  EXPECT_EQ(open_, 1U);
+}
+
+TEST_F(WorkerTest, AnswersAPeerThatHasEndedItsSide) {
+  Peer now = connect();
+  now.send("a\n");
+  now.end_of_input();
+  EXPECT_EQ(read_to_end(now), "a\n");
+
+  Peer later = connect();
+  later.send("later\n");
+  later.end_of_input();
+  turns();
+  factory_.waiting[0]->answer("b\n");
+  EXPECT_EQ(read_to_end(later), "b\n");
+  EXPECT_EQ(counts_.open, 0U);
+}
+
+TEST_F(WorkerTest, TheLastAnswerIsNotOvertakenByAReset) {
+  Peer peer = connect();
+  peer.send("quit\n" + std::string(100'000, 'x'));
+  turns();
+  peer.send("still talking");
+  turns();
+  EXPECT_EQ(read_to_end(peer), "bye\n");
+  EXPECT_FALSE(peer.was_reset());
+  EXPECT_EQ(counts_.open, 1U);
+  pass(kLinger_us + 2 * kSecond_us);
+  EXPECT_EQ(counts_.open, 0U);
+}
+
+TEST_F(WorkerTest, ADrainAnswersWhatHasArrived) {
+  Peer idle = connect();
+  Peer busy = connect();
+  busy.send("later\n");
+  turns();
+  Peer unread = connect();
+  unread.send("a\n");
+  Peer unaccepted(address_);
+  unaccepted.send("b\n");
+  worker().drain();
+  EXPECT_FALSE(worker().drained());
+  EXPECT_EQ(read_to_end(idle), "");
+  EXPECT_EQ(read_to_end(unread), "a\n");
+  EXPECT_EQ(read_to_end(unaccepted), "b\n");
+  EXPECT_FALSE(Peer(address_).connected());
+  factory_.waiting[0]->answer("c\n");
+  EXPECT_EQ(read_to_end(busy), "c\n");
+  for (Peer* peer : {&idle, &busy, &unread, &unaccepted}) peer->close();
+  turns();
+  EXPECT_TRUE(worker().drained());
+  worker().run();  // ends at once
+}
+
+TEST_F(WorkerTest, ADrainEndsInBoundedTime) {
+  Peer never = connect();
+  never.send("later\n");
+  turns();
+  worker().drain();
+  pass(4 * kSecond_us);
+  EXPECT_FALSE(worker().drained());
+  pass(3 * kSecond_us);
+  EXPECT_TRUE(worker().drained());
+}
+
+TEST_F(WorkerTest, OutOfDescriptorsItPausesAndGoesOn) {
+  worker();
+  Peer peer(address_);
+  peer.send("a\n");
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{.rlim_cur = 0, .rlim_max = before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  turns();
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_EQ(failures_, std::vector<int>{EMFILE});  // once, not once a turn
+  EXPECT_EQ(counts_.accept_failures, 1U);
+  turns();
+  EXPECT_EQ(counts_.open, 0U);
+  pass(2 * kSecond_us);
+  EXPECT_EQ(read(peer, 2), "a\n");
+}
+
+TEST_F(WorkerTest, AStormOfConnectionsIsAcceptedOverSeveralTurns) {
+  worker();
+  std::vector<Peer> peers;
+  for (int i = 0; i < kAcceptsPerTurn + 10; ++i) peers.emplace_back(address_);
+  worker().loop().turn(false);
+  EXPECT_EQ(counts_.open, static_cast<std::uint64_t>(kAcceptsPerTurn));
+  turns();
+  EXPECT_EQ(counts_.open, peers.size());
+}
+
+}  // namespace
+}  // namespace ratel
