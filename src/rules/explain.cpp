@@ -61,32 +61,35 @@ struct Lines {
 };
 
 Lines lines_of(const Limit& limit, Micros lease_us) {
-  if (limit.unlimited) return {"everything", "everything", "not limited", "never denied, never counted"};
-  if (limit.count == 0) return {"nothing", "nothing", "0", "never: it denies all"};
+  if (limit.unlimited) return {"everything", "everything", "no bound", "nobody is denied, and nothing is counted"};
+  if (limit.count == 0) return {"nothing", "nothing", "0", "never admitted: 0 denies all"};
   if (limit.algorithm == Algorithm::kConcurrency) {
-    return {fmt::format("{} under way at the same time", limit.count),
-            "as many as finish: what counts is how many run, not how often", "not limited",
-            fmt::format("when a holder releases, at the latest when a lease runs out ({} after its last renewal)",
+    return {fmt::format("{} at the same time", limit.count), "as many as finish: what counts is how many are under way",
+            "no bound",
+            fmt::format("admitted when a holder releases, or when the lease of one that died runs out ({})",
                         wait_text(lease_us))};
   }
-  const std::string rate = fmt::format("{} per {}", limit.count, period_text(limit));
   const Micros interval_us = ceil_div(limit.period_us, limit.count);
-  Lines lines{fmt::format("{}", limit.capacity), rate, fmt::format("at most {}", *worst_minute(limit)), ""};
+  Lines lines{.at_once = fmt::format("{}", limit.capacity),
+              .sustained = fmt::format("{} per {}", limit.count, period_text(limit)),
+              .worst_minute = fmt::format("at most {}", *worst_minute(limit)),
+              .denied = {}};
   switch (limit.algorithm) {
     case Algorithm::kGcra:
-      lines.sustained += fmt::format(", one every {}", wait_text(interval_us));
-      lines.denied = fmt::format("within {} (cost 1), as Retry-After says", wait_text(interval_us));
+      if (limit.count <= limit.period_us) lines.sustained += fmt::format(", one every {}", wait_text(interval_us));
+      lines.denied = fmt::format("admitted within {}", wait_text(interval_us));
       break;
     case Algorithm::kFixedWindow:
-      lines.denied = limit.calendar == CalendarUnit::kNone
-                         ? fmt::format("when the window ends, within {} of its first hit", wait_text(limit.period_us))
-                         : fmt::format("when {}", next_boundary_text(limit));
+      lines.denied =
+          limit.calendar == CalendarUnit::kNone
+              ? fmt::format("admitted when the window ends, {} after its first hit", wait_text(limit.period_us))
+              : fmt::format("admitted when {}", next_boundary_text(limit));
       break;
     case Algorithm::kSlidingWindow:
-      lines.denied = fmt::format("within {} (cost 1), as Retry-After says", wait_text(limit.period_us + interval_us));
+      lines.denied = fmt::format("admitted within {}", wait_text(limit.period_us + interval_us));
       break;
     case Algorithm::kSlidingLog:
-      lines.denied = fmt::format("within {}, as Retry-After says", wait_text(limit.period_us));
+      lines.denied = fmt::format("admitted within {}", wait_text(limit.period_us));
       break;
     case Algorithm::kConcurrency:
       break;
@@ -98,27 +101,27 @@ std::string limit_text(const Limit& limit) {
   if (limit.unlimited) return "unlimited";
   if (limit.algorithm == Algorithm::kConcurrency) return fmt::format("{} concurrent", limit.count);
   std::string text = fmt::format("{} per {}", limit.count, period_text(limit));
-  if (limit.algorithm == Algorithm::kGcra && limit.capacity != limit.count)
+  if (limit.algorithm == Algorithm::kGcra && limit.capacity != limit.count) {
     text += fmt::format(" burst {}", limit.capacity);
-  text += fmt::format(", {}", name_of(limit.algorithm));
-  if (limit.calendar != CalendarUnit::kNone) text += fmt::format(" on the calendar");
-  return text;
+  }
+  return text +
+         fmt::format(" ({}{})", limit.calendar == CalendarUnit::kNone ? "" : "calendar ", name_of(limit.algorithm));
 }
 
 /// What several limits let through together, where one of them binds both.
 std::string together(const Rule& rule) {
   std::optional<std::int64_t> at_once;
   std::optional<std::int64_t> minute;
-  const auto least = [](std::optional<std::int64_t> a, std::int64_t b) { return a ? std::min(*a, b) : b; };
   for (const BoundLimit& bound : rule.limits) {
     if (bound.limit.unlimited) continue;
-    at_once = least(at_once, bound.limit.capacity);
-    if (const auto worst = worst_minute(bound.limit)) minute = least(minute, *worst);
+    at_once = std::min(at_once.value_or(bound.limit.capacity), bound.limit.capacity);
+    if (const auto worst = worst_minute(bound.limit)) minute = std::min(minute.value_or(*worst), *worst);
   }
   if (!at_once) return {};
-  std::string text = fmt::format("  all of them must agree, and only then are charged: at once {}", *at_once);
-  if (minute) text += fmt::format(", worst minute at most {}", *minute);
-  return text + "\n";
+  std::string text = "  together (all must agree, or none is charged)\n";
+  text += fmt::format("    at once         {}\n", *at_once);
+  if (minute) text += fmt::format("    worst minute    at most {}\n", *minute);
+  return text;
 }
 
 }  // namespace
@@ -150,18 +153,20 @@ std::optional<std::int64_t> worst_minute(const Limit& limit) {
 
 std::string explain(const Rule& rule) {
   std::string text = rule.name;
-  if (rule.key == KeyKind::kIp) text += fmt::format(" (by address, IPv6 by /{})", rule.ipv6_prefix);
-  if (rule.shadow) text += " (shadow: counts, denies nobody; what follows is what it would do)";
+  if (rule.key == KeyKind::kIp) text += fmt::format(", by address (IPv6: by /{})", rule.ipv6_prefix);
+  if (rule.shadow) text += ", shadow: it counts and denies nobody; this is what it would do";
   text += "\n";
   for (const BoundLimit& bound : rule.limits) {
     const Lines lines = lines_of(bound.limit, rule.lease_us);
     const std::string label = bound.label == rule.name ? "" : fmt::format("{}: ", bound.label);
-    text += fmt::format(
-        "  {}{}\n    at once       {}\n    sustained     {}\n    worst minute  {}\n    denied may return  {}\n", label,
-        limit_text(bound.limit), lines.at_once, lines.sustained, lines.worst_minute, lines.denied);
+    text += fmt::format("  {}{}\n", label, limit_text(bound.limit));
+    text += fmt::format("    at once         {}\n", lines.at_once);
+    text += fmt::format("    sustained       {}\n", lines.sustained);
+    text += fmt::format("    worst minute    {}\n", lines.worst_minute);
+    text += fmt::format("    after a denial  {}\n", lines.denied);
   }
   if (rule.limits.size() > 1) text += together(rule);
-  if (rule.max_wait_us > 0) text += fmt::format("  reservations book up to {} ahead\n", wait_text(rule.max_wait_us));
+  if (rule.max_wait_us > 0) text += fmt::format("  RESERVE books up to {} ahead\n", wait_text(rule.max_wait_us));
   return text;
 }
 

@@ -113,6 +113,8 @@ class TreeBuilder final : public YAML::EventHandler {
     }
     Open& parent = open_.back();
     if (parent.node.is_map()) {
+      // What is not there is where its name stands.
+      if (node.is_nothing()) node.place = parent.node.entries.back().place;
       parent.node.entries.back().value = std::move(node);
       parent.key_read = false;
     } else {
