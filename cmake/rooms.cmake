@@ -61,7 +61,8 @@ function(ratel_unit_tests room files)
   endif()
 
   add_executable(${room}_test ${files})
-  target_link_libraries(${room}_test PRIVATE ratel_${room} ${ARGN} rapidcheck GTest::gtest GTest::gmock GTest::gtest_main)
+  target_link_libraries(${room}_test PRIVATE ratel_${room} ${ARGN}
+    rapidcheck GTest::gtest GTest::gmock GTest::gtest_main)
   target_compile_definitions(${room}_test PRIVATE RATEL_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   if(watched)
     gtest_discover_tests(${room}_test TEST_PREFIX ${prefix} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS ${label} TIMEOUT 300)

@@ -1,12 +1,19 @@
 """check-style finds what it is there to find: each case plants one thing in an otherwise clean tree."""
 
+import importlib.util
 import subprocess
 import sys
 import tempfile
 import unittest
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
 TOOL = Path(__file__).parent / "check-style"
+
+sys.dont_write_bytecode = True
+loader = SourceFileLoader("check_style", str(TOOL))
+check_style = importlib.util.module_from_spec(importlib.util.spec_from_loader("check_style", loader))
+loader.exec_module(check_style)
 
 CLEAN = {
     "src/base/a.h": "#pragma once\nint a();\n",
@@ -58,8 +65,9 @@ PLANTED = [
     ("docs/c.md", "FIX" + "ME\n", "leftover"),
     ("docs/c.md", "see /ho" + "me/someone/ratel\n", "a place of one machine"),
     ("tests/c/package.json", '{"url": "https://regi' + 'stry.npmjs.org/x"}\n', "a place of one machine or one network"),
-    ("src/limit/c.cpp", "int c() { return 1; }\n", "no test beside it"),
-    ("src/limit/c.cpp", "// Tested by tests/test_nothing.py\n", "no test beside it"),
+    ("src/base/c.cpp", "int c() { return 1; }\n", "no test of the room reaches it"),
+    ("src/base/c.cpp", '#include "base/c.h"\n#include "base/a.h"\n', "no test of the room reaches it"),
+    ("src/base/c.cpp", "// Tested by tests/test_nothing.py\n", "no test of the room reaches it"),
     ("docs/c.md", "`A.IsTwo` proves it\n", "names a test that does not exist: A.IsTwo"),
     ("docs/c.md", "`tests/test_e.py::test_other`\n", "names a test that does not exist"),
     ("docs/c.md", "`kElsewhere`\n", "names a bound that does not exist"),
@@ -69,6 +77,7 @@ PLANTED = [
 CONTENT = [
     ("src/limit/c.h", "#pragma once\n// over 500 lines: a table\n" + "// x\n" * 500),
     ("src/limit/c.cpp", "// Tested by test_e.py\nint c() { return 1; }\n"),
+    ("src/base/more_of_a.cpp", '#include "base/a.h"\n'),
     ("src/limit/c_test.cpp", '#include "base/a.h"\n#include <rapidcheck/gtest.h>\n#include <thread>\n'),
     ("src/store/c_test.cpp", '#include "wire/http.h"\n'),
     ("docs/c.md", "[x](x.md#there) [y](https://example.org/none)\n"),
@@ -76,16 +85,17 @@ CONTENT = [
 ]
 
 
+def plant(folder, files):
+    for name, text in files.items():
+        path = Path(folder) / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
 def findings(extra):
     with tempfile.TemporaryDirectory() as folder:
-        for name, text in {**CLEAN, **extra}.items():
-            path = Path(folder) / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
-        done = subprocess.run([sys.executable, TOOL, folder], capture_output=True, text=True, check=False)
-        if done.returncode not in (0, 1) or (done.returncode == 1) != bool(done.stdout):
-            raise AssertionError(f"exit {done.returncode}: {done.stdout}{done.stderr}")
-        return done.stdout.splitlines()
+        plant(folder, {**CLEAN, **extra})
+        return check_style.check(Path(folder))
 
 
 class CheckStyle(unittest.TestCase):
@@ -104,6 +114,13 @@ class CheckStyle(unittest.TestCase):
         for name, text in CONTENT:
             with self.subTest(name=name, text=text[:60]):
                 self.assertEqual(findings({name: text}), [])
+
+    def test_the_exit_code_says_whether_there_are_any(self):
+        for extra, code in (({}, 0), ({"src/base/c.h": "int c();\n"}, 1)):
+            with tempfile.TemporaryDirectory() as folder:
+                plant(folder, {**CLEAN, **extra})
+                done = subprocess.run([sys.executable, TOOL, folder], capture_output=True, text=True, check=False)
+                self.assertEqual((done.returncode, bool(done.stdout)), (code, bool(code)), done.stdout + done.stderr)
 
 
 if __name__ == "__main__":
