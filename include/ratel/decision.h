@@ -34,7 +34,8 @@ struct Decision {
   std::chrono::microseconds retry_after{0};
   /// When the limit is as good as new.
   std::chrono::microseconds reset_after{0};
-  /// Of a question for "up to n": how many were granted. Otherwise the cost when allowed, else 0.
+  /// Of a question for "up to n": how many were granted. Otherwise the cost when allowed, else 0; what
+  /// spends nothing (refund, reset, renew, release) grants 0.
   std::int64_t granted = 0;
   /// Of a reservation: how long to wait before going ahead.
   std::chrono::microseconds delay{0};

@@ -41,7 +41,7 @@ struct Question {
 struct Answer {
   Decision decision;
   std::uint8_t binding = 0;    // index into the question's charges
-  std::uint16_t violated = 0;  // bit i: charge i denied
+  std::uint16_t violated = 0;  // bit i: charge i denied, or would have if it did not only watch
   bool ok = false;             // kRenew, kRelease: whether the lease was held
 };
 static_assert(kChargesMax <= 16, "Answer::violated has a bit a charge");

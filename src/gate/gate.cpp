@@ -1,0 +1,157 @@
+#include "gate/gate.h"
+
+#include <algorithm>
+#include <array>
+
+#include "gate/check_question.h"
+
+namespace ratel {
+namespace {
+
+/// Nearly every question: all its charges count, so it is the store's as it stands.
+bool is_plain(const Question& question) {
+  return std::all_of(question.charges.begin(), question.charges.end(),
+                     [](const Charge& charge) { return !charge.shadow && !charge.limit->limit.unlimited; });
+}
+
+/// Whether `verb` answers to a cost with a grant of it.
+bool grants(Verb verb) {
+  return verb != Verb::kRefund && verb != Verb::kReset && verb != Verb::kRenew && verb != Verb::kRelease;
+}
+
+Answer unlimited_answer(const Question& question) {
+  Answer answer;
+  answer.decision.allowed = true;
+  answer.decision.limit = kUnlimited;
+  answer.decision.remaining = kUnlimited;
+  answer.decision.granted = grants(question.verb) ? question.cost : 0;
+  answer.ok = true;
+  return answer;
+}
+
+}  // namespace
+
+/// A question that has to be asked in parts: the charges that count, then the shadow ones, each a question of its own
+/// over a copy of its charges. Lives until the answers of both are in, whenever the store gives them.
+class Gate::Split {
+ public:
+  explicit Split(Gate& gate) : gate_(gate) {}
+
+  /// May finish before it returns, and be reused by then.
+  void ask(const Question& question, Instant now, Completion done) {
+    question_ = question;
+    done_ = done;
+    has_unlimited_ = false;
+    std::size_t filled = 0;
+    const auto take = [&](Part& part, bool shadow) {
+      const std::size_t first = filled;
+      for (std::size_t i = 0; i < question.charges.size(); ++i) {
+        const Charge& charge = question.charges[i];
+        if (charge.limit->limit.unlimited) {
+          has_unlimited_ = has_unlimited_ || !charge.shadow;
+        } else if (charge.shadow == shadow) {
+          places_[filled] = static_cast<std::uint8_t>(i);
+          charges_[filled++] = charge;
+        }
+      }
+      part = {.question = question, .places = std::span(places_).subspan(first, filled - first)};
+      part.question.charges = std::span(charges_).subspan(first, filled - first);
+    };
+    take(counting_, false);
+    take(shadow_, true);
+    waiting_ = (counting_.asked() ? 1 : 0) + (shadow_.asked() ? 1 : 0);
+    if (waiting_ == 0) return finish();
+    // The last answer may hand this object to another question, so nothing of it is read after the last ask.
+    const bool then_shadow = shadow_.asked();
+    if (counting_.asked()) ask(counting_, kCounting, now);
+    if (then_shadow) ask(shadow_, kShadow, now);
+  }
+
+ private:
+  struct Part {
+    Question question;
+    std::span<std::uint8_t> places;  // of its charges in the whole question
+    Answer answer;
+
+    bool asked() const { return !question.charges.empty(); }
+  };
+  enum Ticket : std::uint64_t { kCounting, kShadow };
+
+  void ask(Part& part, Ticket ticket, Instant now) {
+    gate_.store_.prepare(part.question);
+    gate_.store_.ask(part.question, now, {.call = &Split::answered, .context = this, .ticket = ticket});
+  }
+
+  static void answered(void* context, std::uint64_t ticket, const Answer& answer) {
+    Split& split = *static_cast<Split*>(context);
+    Part& part = ticket == kCounting ? split.counting_ : split.shadow_;
+    part.answer = in_places(answer, part.places);
+    if (--split.waiting_ == 0) split.finish();
+  }
+
+  static Answer in_places(Answer answer, std::span<const std::uint8_t> places) {
+    std::uint16_t violated = 0;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      if ((answer.violated >> i & 1U) != 0) violated = static_cast<std::uint16_t>(violated | 1U << places[i]);
+    }
+    answer.violated = violated;
+    answer.binding = places[answer.binding];
+    return answer;
+  }
+
+  Answer combined() const {
+    Answer answer = unlimited_answer(question_);
+    if (counting_.asked()) {
+      answer = counting_.answer;
+    } else if (!has_unlimited_) {
+      answer = shadow_.answer;
+      answer.ok = true;
+      answer.decision.allowed = true;
+      answer.decision.retry_after = {};
+      answer.decision.delay = {};
+      answer.decision.granted = grants(question_.verb) ? question_.cost : 0;
+    }
+    if (shadow_.asked()) {
+      answer.decision.would_deny = !shadow_.answer.decision.allowed;
+      answer.violated = static_cast<std::uint16_t>(answer.violated | shadow_.answer.violated);
+    }
+    return answer;
+  }
+
+  /// Gives this object back before it answers, since the answer may ask again.
+  void finish() {
+    const Answer answer = combined();
+    const Completion done = done_;
+    gate_.idle_.emplace_back(this);
+    done(answer);
+  }
+
+  Gate& gate_;
+  Question question_;
+  Completion done_;
+  bool has_unlimited_ = false;  // among the charges that count
+  int waiting_ = 0;             // answers
+  std::array<Charge, kChargesMax> charges_;
+  std::array<std::uint8_t, kChargesMax> places_{};
+  Part counting_;
+  Part shadow_;
+};
+
+Gate::Gate(Store& store) : store_(store) {}
+Gate::~Gate() = default;
+
+Status Gate::prepare(Question& question) {
+  if (Status status = check_question(question); !status.ok()) return status;
+  if (is_plain(question)) store_.prepare(question);
+  return Done{};
+}
+
+void Gate::ask(const Question& question, Instant now, Completion done) {
+  if (is_plain(question)) return store_.ask(question, now, done);
+  if (idle_.empty()) idle_.push_back(std::make_unique<Split>(*this));
+  Split* split = idle_.back().release();  // its own until it finishes
+  idle_.pop_back();
+  split->ask(question, now, done);
+}
+
+}  // namespace ratel
