@@ -3,8 +3,12 @@
 // later wins. Made once before anything starts, immutable afterwards; any thread may read.
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/address.h"
@@ -20,21 +24,49 @@ struct Settings {
 
   std::optional<Address> resp = Address{.host = "127.0.0.1", .port = 6390};  // empty: off
   std::optional<Address> http = Address{.host = "127.0.0.1", .port = 8080};
+  std::string password_file;
   std::string password;  // of RESP's AUTH, read from password_file; empty: none is asked for
-  std::string token;     // of HTTP, read from token_file; empty: none is asked for
+  std::string token_file;
+  std::string token;  // of HTTP, read from token_file; empty: none is asked for
   bool insecure_listen = false;
-  std::vector<std::string> allowed_hosts;  // Host names of HTTP beyond its own
-  int trusted_hops = 0;                    // proxies that append to X-Forwarded-For before ratel
+  std::vector<std::string> allowed_hosts;  // Host names of HTTP beyond its own, in lower case
+  int trusted_hops = 0;                    // proxies before ratel that append to X-Forwarded-For
 
-  std::string store = "memory";
   FailureMode on_store_failure = FailureMode::kLocal;  // of questions without a rule
   std::uint64_t max_memory = 0;                        // bytes of the table; 0: a quarter of what the process may have
 
   int threads = 0;                    // event loops; 0: one a core
   int max_connections = 10'000;       // over all listeners
   Micros idle_timeout_us = kHour_us;  // of a connection between messages; 0: never
-  LogLevel log_level = LogLevel::kInfo;
-  LogFormat log_format = LogFormat::kLogfmt;
+  Log::Options log;
 };
+
+/// One row of the table that flags, environment, configuration file, --help and docs/configuration.md are made of.
+struct Setting {
+  std::string_view name;      // as in the file; the flag is --max-memory, the variable RATEL_MAX_MEMORY
+  std::string_view value;     // what --help says it takes; empty for what is on by being there
+  std::string_view standard;  // the default, in words
+  std::string_view help;
+  bool in_file = true;
+  /// The error says what would be right.
+  Status (*set)(Settings& settings, std::string_view text) = nullptr;
+};
+
+std::span<const Setting> settings_table();
+std::string flag_of(const Setting& setting);
+std::string variable_of(const Setting& setting);
+
+/// What was said where, still as text.
+struct SettingsSources {
+  std::vector<std::pair<std::string, std::string>> flags;  // a setting's name, and the value given
+  std::vector<std::string> environment;                    // NAME=value, as the process has it
+  /// A whole file, for the configuration and the secrets. The error is what keeps it from being read.
+  std::function<Result<std::string>(const std::string& path)> read_file;
+};
+
+/// The settings in force. The error is one line for each mistake, naming the place, the value and what would be right.
+Result<Settings> load_settings(const SettingsSources& sources);
+
+inline constexpr std::size_t kSecretBytesMax = 1'024;
 
 }  // namespace ratel

@@ -5,8 +5,12 @@
 
 namespace ratel {
 
-std::string_view version() { return RATEL_VERSION; }
+std::string_view version() {
+  return RATEL_VERSION;
+}
 
-std::string_view revision() { return RATEL_REVISION; }
+std::string_view revision() {
+  return RATEL_REVISION;
+}
 
 }  // namespace ratel

@@ -40,11 +40,12 @@ std::optional<int> typing_distance(std::string_view misspelt, std::string_view k
   return distance;
 }
 
-void Nearest::consider(std::string_view known) {
+bool Nearest::consider(std::string_view known) {
   const std::optional<int> distance = typing_distance(misspelt_, known);
-  if (!distance || (!name_.empty() && *distance >= distance_)) return;
+  if (!distance || (distance_ && *distance >= *distance_)) return false;
   name_ = known;
-  distance_ = *distance;
+  distance_ = distance;
+  return true;
 }
 
 }  // namespace ratel

@@ -18,14 +18,15 @@ std::optional<int> typing_distance(std::string_view misspelt, std::string_view k
 class Nearest {
  public:
   explicit Nearest(std::string_view misspelt) : misspelt_(misspelt) {}
-  void consider(std::string_view known);
+  /// Whether this is the nearest so far.
+  bool consider(std::string_view known);
   /// Empty when none is near. A view of what was considered.
   std::string_view name() const { return name_; }
 
  private:
   std::string_view misspelt_;
   std::string_view name_;
-  int distance_ = 0;
+  std::optional<int> distance_;
 };
 
 /// The nearest of `names`, a range of string views or strings.
