@@ -96,7 +96,7 @@ Result<std::vector<Listening>> listen_on_host(const Address& address, const List
 
   for (const addrinfo* one = found; one != nullptr; one = one->ai_next) {
     if (options.beyond_loopback || is_loopback(*one)) continue;
-    return cannot_listen(address, "it can be reached from other machines, and neither a password nor a token is set");
+    return cannot_listen(address, "other machines reach it; that needs --password-file (RESP) or --token-file (HTTP), or --insecure-listen");
   }
   std::vector<Listening> result;
   for (const addrinfo* one = found; one != nullptr; one = one->ai_next) {
