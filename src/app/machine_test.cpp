@@ -18,7 +18,7 @@ TEST(Machine, MemoryIsTheLeastThatAnyControlGroupAllows) {
   };
   const Case cases[] = {
       {"no control groups", {}, 0},
-      {"version 2 in a container", {{"proc/self/cgroup", "0::/\n"}, {"sys/fs/cgroup/memory.max", "1048576\n"}}, 1048576},
+      {"version 2 in a container", {{"proc/self/cgroup", "0::/\n"}, {"sys/fs/cgroup/memory.max", "1048\n"}}, 1048},
       {"version 2 without a limit", {{"proc/self/cgroup", "0::/\n"}, {"sys/fs/cgroup/memory.max", "max\n"}}, 0},
       {"the parent's is less",
        {{"proc/self/cgroup", "0::/a.slice/b\n"},
@@ -26,7 +26,8 @@ TEST(Machine, MemoryIsTheLeastThatAnyControlGroupAllows) {
         {"sys/fs/cgroup/a.slice/memory.max", "2000000\n"}},
        2000000},
       {"version 1",
-       {{"proc/self/cgroup", "5:cpu,cpuacct:/x\n4:memory:/x\n"}, {"sys/fs/cgroup/memory/x/memory.limit_in_bytes", "77\n"}},
+       {{"proc/self/cgroup", "5:cpu,cpuacct:/x\n4:memory:/x\n"},
+        {"sys/fs/cgroup/memory/x/memory.limit_in_bytes", "77\n"}},
        77},
       {"version 1 without a limit",
        {{"proc/self/cgroup", "4:memory:/\n"},

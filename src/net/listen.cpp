@@ -96,7 +96,9 @@ Result<std::vector<Listening>> listen_on_host(const Address& address, const List
 
   for (const addrinfo* one = found; one != nullptr; one = one->ai_next) {
     if (options.beyond_loopback || is_loopback(*one)) continue;
-    return cannot_listen(address, "other machines reach it; that needs --password-file (RESP) or --token-file (HTTP), or --insecure-listen");
+    return cannot_listen(address,
+                         "other machines reach it, which needs --password-file (RESP) or --token-file (HTTP), or "
+                         "--insecure-listen");
   }
   std::vector<Listening> result;
   for (const addrinfo* one = found; one != nullptr; one = one->ai_next) {

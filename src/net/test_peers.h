@@ -135,7 +135,7 @@ class Peer {
   void close() { fd_.close(); }
 
   /// What is there now, up to `most` bytes.
-  std::string receive(std::size_t most = 1 << 20) {
+  std::string receive(std::size_t most = 1 << 16) {
     std::string bytes(most, '\0');
     const ssize_t n = recv(fd_.get(), bytes.data(), most, MSG_DONTWAIT);
     if (n == 0) ended_ = true;

@@ -17,12 +17,9 @@ class WorkerTest : public testing::Test {
 
   Worker& worker() {
     if (worker_ == nullptr) {
-      worker_ = std::make_unique<Worker>(clock_, Worker::Options{.limits = limits_,
-                                                                 .drain_us = 5 * kSecond_us,
-                                                                 .tick = {},
-                                                                 .turn_ended = {},
-                                                                 .accept_failed = [this](int e) { failures_.push_back(e); }},
-                                         open_);
+      Worker::Options options{.limits = limits_, .drain_us = 5 * kSecond_us, .tick = {}, .turn_ended = {}};
+      options.accept_failed = [this](int error) { failures_.push_back(error); };
+      worker_ = std::make_unique<Worker>(clock_, std::move(options), open_);
       auto listening = small_buffers_ ? listen_on({.path = socket_path()}, {}) : listen_on({.host = "127.0.0.1"}, {});
       CHECK(listening.ok());
       address_ = listening->front().address;

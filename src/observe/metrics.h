@@ -42,7 +42,7 @@ inline constexpr std::size_t kOutcomeCount = 3;
 inline constexpr std::uint32_t kThrottleSeries = 0;  // CL.THROTTLE
 inline constexpr std::uint32_t kAdhocSeries = 1;     // limits given in the question
 inline constexpr std::uint32_t kOtherSeries = 2;     // rules above the bound
-inline constexpr std::uint32_t kSeriesMax = 1'024;   // what a scrape can carry and a loop keep in a few pages
+inline constexpr std::uint32_t kSeriesMax = 10'240;  // every rule that may be loaded, and names that went
 
 /// A counter with one writer and any readers: a plain addition for the writer, no lock prefix.
 class Counter {
