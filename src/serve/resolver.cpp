@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "base/ip_address.h"
+#include "rules/errors.h"
 
 namespace ratel {
 namespace {
@@ -11,19 +12,12 @@ namespace {
 // More distinct texts than a program writes by hand; ones made by machine cost a parse each.
 constexpr std::size_t kCachedTexts = 1024;
 
-constexpr Micros kLeaseDefault_us = 30 * kSecond_us;  // a rule's too
-
-/// For error texts: enough of a value to know it again.
-std::string quote(std::string_view value) {
-  constexpr std::size_t kShownBytesMax = 64;
-  std::string text = "'";
-  text += value.substr(0, kShownBytesMax);
-  text += value.size() > kShownBytesMax ? "...'" : "'";
-  return text;
-}
-
 Error too_many_limits() {
   return {ErrorCode::kBadArgument, "too many limits: a question may name at most " + std::to_string(kChargesMax)};
+}
+
+Error bad_limit(std::string_view text, const Error& error) {
+  return {error.code, "limit " + quote(text) + ": " + error.message};
 }
 
 }  // namespace
@@ -52,7 +46,7 @@ Micros max_wait_of(const Target& target) {
 Micros lease_of(const Target& target) {
   Micros least_us = kLeaseMax_us;
   for (const Rule* rule : target.rules) {
-    least_us = std::min(least_us, rule != nullptr ? rule->lease_us : kLeaseDefault_us);
+    least_us = std::min(least_us, rule != nullptr ? rule->lease_us : Rule{}.lease_us);
   }
   return least_us;
 }
@@ -91,8 +85,8 @@ Status Resolver::add_rule(std::string_view name, std::string_view key, Target& t
     std::string& canonical = target.keys[target.keys_used++];
     canonical.clear();
     if (!canonical_ip_key(key, rule->ipv6_prefix, canonical)) {
-      return Error{ErrorCode::kBadArgument, "invalid key " + quote(key) + ": rule " + quote(name) +
-                                                " is for IP addresses, and this is none"};
+      return Error{ErrorCode::kBadArgument,
+                   "invalid key " + quote(key) + ": rule " + quote(name) + " is for IP addresses, and this is none"};
     }
     key = canonical;
   }
@@ -116,15 +110,15 @@ Status Resolver::add_rules(std::string_view names, std::string_view key, Target&
 Status Resolver::add_limit(std::string_view text, std::string_view key, Target& target) {
   if (target.charges.size() == kChargesMax) return too_many_limits();
   if (text.size() > kLimitTextBytesMax) {
-    return Error{ErrorCode::kBadArgument, "limit " + quote(text) + " is longer than " +
-                                              std::to_string(kLimitTextBytesMax) + " bytes"};
+    return Error{ErrorCode::kBadArgument,
+                 "limit " + quote(text) + " is longer than " + std::to_string(kLimitTextBytesMax) + " bytes"};
   }
   CachedText& cached = cache_[std::hash<std::string_view>{}(text) % kCachedTexts];
   if (!cached.limit || cached.text != text) {
     Result<LimitSpec> spec = parse_limit(text);
-    if (!spec) return spec.error();
+    if (!spec) return bad_limit(text, spec.error());
     Result<Limit> limit = make_limit(*spec);
-    if (!limit) return limit.error();
+    if (!limit) return bad_limit(text, limit.error());
     std::string canonical = to_text(*spec);
     std::string identity = adhoc_identity(canonical, *limit);
     cached.limit = std::make_shared<const BoundLimit>(

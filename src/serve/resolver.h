@@ -43,8 +43,8 @@ Micros lease_of(const Target& target);
 /// 128 random bits as 32 hexadecimal digits.
 void make_lease_id(Prng& prng, std::string& id);
 
-/// Counts an answer for the rule of its binding limit. Only what decides is counted: a peek, a refund, a reset, a renewal
-/// and a release are not.
+/// Counts an answer for the rule of its binding limit. Only what decides is counted: a peek, a refund, a reset, a
+/// renewal and a release are not.
 void count_answer(LoopMetrics& metrics, const Target& target, Verb verb, const Answer& answer);
 
 class Resolver {

@@ -3,6 +3,7 @@
 #include <array>
 #include <string>
 
+#include "rules/errors.h"
 #include "serve/resp_question.h"
 
 namespace ratel {
@@ -10,12 +11,8 @@ namespace {
 
 constexpr std::int64_t kMillisecond_us = 1'000;
 
-Error bad_argument(std::string message) { return {ErrorCode::kBadArgument, std::move(message)}; }
-
-/// Enough of a value to know it again.
-std::string shown(std::string_view value) {
-  constexpr std::size_t kShownBytesMax = 64;
-  return "'" + std::string(value.substr(0, kShownBytesMax)) + (value.size() > kShownBytesMax ? "...'" : "'");
+Error bad_argument(std::string message) {
+  return {ErrorCode::kBadArgument, std::move(message)};
 }
 
 struct Range {
@@ -28,7 +25,7 @@ bool read_number(std::string_view text, Range range, std::int64_t& value) {
 }
 
 Error bad_number(std::string_view field, std::string_view text, Range range) {
-  return bad_argument("invalid " + std::string(field) + " " + shown(text) + ": must be a whole number from " +
+  return bad_argument("invalid " + std::string(field) + " " + quote(text) + ": must be a whole number from " +
                       std::to_string(range.least) + " to " + std::to_string(range.most));
 }
 
@@ -41,7 +38,7 @@ constexpr Range kLeaseRange_ms{1, kLeaseMax_us / kMillisecond_us};
 
 Status check_lease_id(std::string_view id) {
   if (!id.empty() && id.size() <= kLeaseIdBytesMax) return Done{};
-  return bad_argument("invalid ID " + shown(id) + ": must be 1 to " + std::to_string(kLeaseIdBytesMax) + " bytes");
+  return bad_argument("invalid ID " + quote(id) + ": must be 1 to " + std::to_string(kLeaseIdBytesMax) + " bytes");
 }
 
 /// What the options of one RATEL command said.
@@ -95,14 +92,14 @@ Status read_options(const RatelVerb& verb, RespArguments words, Options& options
       if (i == words.size()) return bad_argument(std::string(number.name) + " needs a value");
       const std::string_view text = words[i++];
       return read_number(text, number.range, *number.value) ? Status(Done{})
-                                                             : bad_number(number.name, text, number.range);
+                                                            : bad_number(number.name, text, number.range);
     }
     if (verb.takes_id && same_word(word, "ID")) {
       if (i == words.size()) return bad_argument("ID needs a value");
       options.lease_id = words[i++];
       return check_lease_id(options.lease_id);
     }
-    return bad_argument("unknown option " + shown(word) + ": RATEL." + std::string(verb.name) + " takes " +
+    return bad_argument("unknown option " + quote(word) + ": RATEL." + std::string(verb.name) + " takes " +
                         known_options(verb));
   };
   for (std::size_t i = 0; i < words.size();) {
@@ -163,15 +160,14 @@ Status read_ratel(const RatelVerb& verb, RespArguments arguments, Resolver& reso
 
   asked.shape = is_lease ? RespQuestion::Shape::kLease : RespQuestion::Shape::kDecision;
   asked.lists_violated = options.violated;
-  asked.question = {.verb = options.at_most ? Verb::kAtMost : verb.verb,
-                    .charges = asked.target.charges,
-                    .cost = options.cost};
+  asked.question = {
+      .verb = options.at_most ? Verb::kAtMost : verb.verb, .charges = asked.target.charges, .cost = options.cost};
   if (verb.takes_max_wait) {
     const Micros most_us = max_wait_of(asked.target);
     asked.question.max_wait_us = options.max_wait_ms < 0 ? most_us : options.max_wait_ms * kMillisecond_us;
     if (asked.question.max_wait_us > most_us) {
-      return bad_argument("invalid MAXWAIT " + std::to_string(options.max_wait_ms) + ": above the max_wait of " +
-                          shown(given ? arguments[2] : arguments[1]) + ", " +
+      return bad_argument("invalid MAXWAIT `" + std::to_string(options.max_wait_ms) + "`: above the max_wait of " +
+                          quote(given ? arguments[2] : arguments[1]) + ", " +
                           std::to_string(most_us / kMillisecond_us) + " ms");
     }
   }

@@ -46,23 +46,40 @@ void run_quit(RespArguments, RespServices&, RespConnection& connection, std::str
 
 constexpr std::array kCommands = {
     RespCommand{.name = "CL.THROTTLE", .arity = -5, .read = read_throttle_command},
-    RespCommand{.name = "RATEL.ALLOW", .arity = -3, .read = read_ratel_command,
-                .verb = {.name = "ALLOW", .verb = Verb::kAllow, .takes_cost = true, .takes_at_most = true,
-                         .takes_violated = true}},
-    RespCommand{.name = "RATEL.PEEK", .arity = -3, .read = read_ratel_command,
+    RespCommand{
+        .name = "RATEL.ALLOW",
+        .arity = -3,
+        .read = read_ratel_command,
+        .verb =
+            {.name = "ALLOW", .verb = Verb::kAllow, .takes_cost = true, .takes_at_most = true, .takes_violated = true}},
+    RespCommand{.name = "RATEL.PEEK",
+                .arity = -3,
+                .read = read_ratel_command,
                 .verb = {.name = "PEEK", .verb = Verb::kPeek, .takes_cost = true}},
-    RespCommand{.name = "RATEL.REFUND", .arity = -3, .read = read_ratel_command,
+    RespCommand{.name = "RATEL.REFUND",
+                .arity = -3,
+                .read = read_ratel_command,
                 .verb = {.name = "REFUND", .verb = Verb::kRefund, .takes_cost = true}},
-    RespCommand{.name = "RATEL.RESET", .arity = -3, .read = read_ratel_command,
+    RespCommand{.name = "RATEL.RESET",
+                .arity = -3,
+                .read = read_ratel_command,
                 .verb = {.name = "RESET", .verb = Verb::kReset}},
-    RespCommand{.name = "RATEL.RESERVE", .arity = -3, .read = read_ratel_command,
+    RespCommand{.name = "RATEL.RESERVE",
+                .arity = -3,
+                .read = read_ratel_command,
                 .verb = {.name = "RESERVE", .verb = Verb::kReserve, .takes_cost = true, .takes_max_wait = true}},
-    RespCommand{.name = "RATEL.ACQUIRE", .arity = -3, .read = read_ratel_command,
-                .verb = {.name = "ACQUIRE", .verb = Verb::kAcquire, .takes_cost = true, .takes_id = true,
-                         .takes_ttl = true}},
-    RespCommand{.name = "RATEL.RENEW", .arity = -4, .read = read_ratel_command,
+    RespCommand{
+        .name = "RATEL.ACQUIRE",
+        .arity = -3,
+        .read = read_ratel_command,
+        .verb = {.name = "ACQUIRE", .verb = Verb::kAcquire, .takes_cost = true, .takes_id = true, .takes_ttl = true}},
+    RespCommand{.name = "RATEL.RENEW",
+                .arity = -4,
+                .read = read_ratel_command,
                 .verb = {.name = "RENEW", .verb = Verb::kRenew, .takes_ttl = true}},
-    RespCommand{.name = "RATEL.RELEASE", .arity = -4, .read = read_ratel_command,
+    RespCommand{.name = "RATEL.RELEASE",
+                .arity = -4,
+                .read = read_ratel_command,
                 .verb = {.name = "RELEASE", .verb = Verb::kRelease}},
     RespCommand{.name = "PING", .arity = -1, .run = run_ping},
     RespCommand{.name = "ECHO", .arity = 2, .run = run_echo},
@@ -79,7 +96,9 @@ constexpr std::array kCommands = {
 
 }  // namespace
 
-std::span<const RespCommand> resp_commands() { return kCommands; }
+std::span<const RespCommand> resp_commands() {
+  return kCommands;
+}
 
 const RespCommand* find_resp_command(std::string_view name) {
   for (const RespCommand& command : kCommands) {

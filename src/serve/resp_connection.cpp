@@ -53,8 +53,8 @@ void hello_fields(const RespServices& services, const RespConnection& connection
 
 void client_info(const RespConnection& connection, RespWriter& writer) {
   writer.bulk("id=" + std::to_string(connection.id) + " addr=" + std::string(connection.peer) +
-              " name=" + connection.name + " db=0 user=default resp=" +
-              std::to_string(static_cast<int>(connection.version)) + "\n");
+              " name=" + connection.name +
+              " db=0 user=default resp=" + std::to_string(static_cast<int>(connection.version)) + "\n");
 }
 
 }  // namespace

@@ -8,11 +8,17 @@
 namespace ratel {
 namespace {
 
-constexpr char to_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
+constexpr char to_lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+}
 
-std::int64_t milliseconds(std::chrono::microseconds wait) { return wait == kNever ? -1 : ceil_div(wait.count(), 1'000); }
+std::int64_t milliseconds(std::chrono::microseconds wait) {
+  return wait == kNever ? -1 : ceil_div(wait.count(), 1'000);
+}
 
-std::int64_t seconds(std::chrono::microseconds wait) { return wait == kNever ? -1 : ceil_div(wait.count(), kSecond_us); }
+std::int64_t seconds(std::chrono::microseconds wait) {
+  return wait == kNever ? -1 : ceil_div(wait.count(), kSecond_us);
+}
 
 void write_throttle(const Decision& decision, RespWriter& writer) {
   writer.integers({decision.allowed ? 0 : 1, decision.limit, decision.remaining,
@@ -96,20 +102,25 @@ RespQuestion* RespQuestionPool::take() {
   return question;
 }
 
-void RespQuestionPool::give_back(RespQuestion* question) { free_.push_back(question); }
+void RespQuestionPool::give_back(RespQuestion* question) {
+  free_.push_back(question);
+}
 
 void write_answer(const RespQuestion& asked, std::string& output) {
   RespWriter writer(output, asked.version);
   switch (asked.shape) {
-    case RespQuestion::Shape::kThrottle: return write_throttle(asked.answer.decision, writer);
-    case RespQuestion::Shape::kDecision: return write_decision(asked, writer);
-    case RespQuestion::Shape::kLease: return write_lease(asked.answer, writer);
+    case RespQuestion::Shape::kThrottle:
+      return write_throttle(asked.answer.decision, writer);
+    case RespQuestion::Shape::kDecision:
+      return write_decision(asked, writer);
+    case RespQuestion::Shape::kLease:
+      return write_lease(asked.answer, writer);
   }
 }
 
 bool same_word(std::string_view one, std::string_view other) {
-  return one.size() == other.size() && std::equal(one.begin(), one.end(), other.begin(),
-                                                  [](char a, char b) { return to_lower(a) == to_lower(b); });
+  return one.size() == other.size() &&
+         std::equal(one.begin(), one.end(), other.begin(), [](char a, char b) { return to_lower(a) == to_lower(b); });
 }
 
 bool read_integer(std::string_view text, std::int64_t& value) {

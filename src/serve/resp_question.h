@@ -1,6 +1,6 @@
 #pragma once
-// CL.THROTTLE and RATEL.*: from a command's arguments to a question, and from its answer to a reply. No connection here;
-// a question may outlive the one that asked it. Belongs to one event loop.
+// CL.THROTTLE and RATEL.*: from a command's arguments to a question, and from its answer to a reply. No connection
+// here; a question may outlive the one that asked it. Belongs to one event loop.
 
 #include <cstdint>
 #include <memory>

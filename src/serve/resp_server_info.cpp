@@ -35,7 +35,9 @@ bool is_asked_for(std::string_view section, RespArguments words) {
   return false;
 }
 
-bool is_throttle(const RespCommand& command) { return command.name == "CL.THROTTLE"; }
+bool is_throttle(const RespCommand& command) {
+  return command.name == "CL.THROTTLE";
+}
 
 std::string lower_case(std::string_view text) {
   std::string lower(text);

@@ -54,7 +54,9 @@ void RespSession::end_of_input(Instant now) {
   receive({}, now);
 }
 
-void RespSession::drain(Instant now) { end_of_input(now); }
+void RespSession::drain(Instant now) {
+  end_of_input(now);
+}
 
 void RespSession::expire(Instant) {
   // An idle connection gets no text: its owner would take it for the answer to what it asks next.
@@ -64,9 +66,13 @@ void RespSession::expire(Instant) {
   connection_.closing = true;
 }
 
-bool RespSession::wants_input() const { return !connection_.closing && !held_back_ && !last_input_; }
+bool RespSession::wants_input() const {
+  return !connection_.closing && !held_back_ && !last_input_;
+}
 
-bool RespSession::finished() const { return connection_.closing && first_ == nullptr; }
+bool RespSession::finished() const {
+  return connection_.closing && first_ == nullptr;
+}
 
 Session::Waiting RespSession::waiting() const {
   if (first_ != nullptr || held_back_) return Waiting::kAnswer;

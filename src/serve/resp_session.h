@@ -14,7 +14,8 @@
 
 namespace ratel {
 
-/// Questions prepared before the first of them is asked: enough for their memory to arrive, few enough to stay in cache.
+/// Questions prepared before the first of them is asked: enough for their memory to arrive, few enough to stay in
+/// cache.
 inline constexpr std::size_t kRespBatchMax = 64;
 /// Questions of one connection under way in a store that answers later.
 inline constexpr std::size_t kRespAwaitedMax = 1024;
@@ -64,9 +65,9 @@ class RespSession final : public Session {
   std::string peer_;
   RespConnection connection_;
   RespParser parser_;
-  std::string kept_;          // input that is incomplete, or held back by a bound
-  bool held_back_ = false;    // kept_ may hold whole commands
-  bool last_input_ = false;   // no more will be received
+  std::string kept_;         // input that is incomplete, or held back by a bound
+  bool held_back_ = false;   // kept_ may hold whole commands
+  bool last_input_ = false;  // no more will be received
   // Questions under way, oldest first. Replies that need no store stand in the tail of the question before them.
   RespQuestion* first_ = nullptr;
   RespQuestion* last_ = nullptr;

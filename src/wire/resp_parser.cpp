@@ -6,8 +6,12 @@
 namespace ratel {
 namespace {
 
-constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
-constexpr bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+constexpr bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+constexpr bool is_space(char c) {
+  return c == ' ' || (c >= '\t' && c <= '\r');
+}
 
 enum class Line : std::uint8_t { kWhole, kPartial, kTooLong, kInvalid };
 
@@ -52,12 +56,18 @@ char unescape(std::string_view line, std::size_t& i) {
     return static_cast<char>(value);
   }
   switch (const char c = line[i++]) {
-    case 'n': return '\n';
-    case 'r': return '\r';
-    case 't': return '\t';
-    case 'b': return '\b';
-    case 'a': return '\a';
-    default: return c;
+    case 'n':
+      return '\n';
+    case 'r':
+      return '\r';
+    case 't':
+      return '\t';
+    case 'b':
+      return '\b';
+    case 'a':
+      return '\a';
+    default:
+      return c;
   }
 }
 
@@ -86,10 +96,14 @@ RespParser::Parsed RespParser::parse(std::string_view input) {
 RespParser::Outcome RespParser::parse_array(std::string_view input, std::size_t& position) {
   std::int64_t count = 0;
   switch (read_length(input, position, count)) {
-    case Line::kWhole: break;
-    case Line::kPartial: return Outcome::kPartial;
-    case Line::kTooLong: return fail("too big mbulk count string");
-    case Line::kInvalid: return fail("invalid multibulk length");
+    case Line::kWhole:
+      break;
+    case Line::kPartial:
+      return Outcome::kPartial;
+    case Line::kTooLong:
+      return fail("too big mbulk count string");
+    case Line::kInvalid:
+      return fail("invalid multibulk length");
   }
   if (count > static_cast<std::int64_t>(kRespArgumentsMax)) return fail("invalid multibulk length");
 
@@ -100,10 +114,14 @@ RespParser::Outcome RespParser::parse_array(std::string_view input, std::size_t&
     }
     std::int64_t length = 0;
     switch (read_length(input, position, length)) {
-      case Line::kWhole: break;
-      case Line::kPartial: return Outcome::kPartial;
-      case Line::kTooLong: return fail("too big bulk count string");
-      case Line::kInvalid: return fail("invalid bulk length");
+      case Line::kWhole:
+        break;
+      case Line::kPartial:
+        return Outcome::kPartial;
+      case Line::kTooLong:
+        return fail("too big bulk count string");
+      case Line::kInvalid:
+        return fail("invalid bulk length");
     }
     if (length < 0 || length > static_cast<std::int64_t>(kRespBulkBytesMax)) return fail("invalid bulk length");
     const auto size = static_cast<std::size_t>(length);

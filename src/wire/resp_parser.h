@@ -1,6 +1,6 @@
 #pragma once
-// Commands as a Redis client sends them: arrays of bulk strings, or a line of words. Bytes in, arguments out; no sockets
-// and no memory of what is incomplete: the caller keeps that and calls again when there is more. Belongs to one
+// Commands as a Redis client sends them: arrays of bulk strings, or a line of words. Bytes in, arguments out; no
+// sockets and no memory of what is incomplete: the caller keeps that and calls again when there is more. Belongs to one
 // connection.
 //
 // As Redis reads them, but that every CRLF is checked: what is not followed by one is an error, not the next command.

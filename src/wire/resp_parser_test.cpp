@@ -48,7 +48,9 @@ Outcome feed(std::initializer_list<std::string_view> pieces) {
   return outcome;
 }
 
-std::string bulk(std::string_view text) { return "$" + std::to_string(text.size()) + "\r\n" + std::string(text) + "\r\n"; }
+std::string bulk(std::string_view text) {
+  return "$" + std::to_string(text.size()) + "\r\n" + std::string(text) + "\r\n";
+}
 
 struct Case {
   std::string input;
@@ -76,8 +78,12 @@ std::vector<Case> cases() {
       {"  set\tkey  value \r\nGET x\r\n", {{{"set", "key", "value"}, {"GET", "x"}}}},
       {"a \"b c\" 'd e'\r\n", {{{"a", "b c", "d e"}}}},
       {"a \"\" ''\r\n", {{{"a", "", ""}}}},
-      {R"(a "\x41\x7a\n\r\t\b\a\\\"\q" '\'\n')" "\r\n", {{{"a", "Az\n\r\t\b\a\\\"q", "'\\n"}}}},
-      {R"(a "\x4" "\xzz")" "\r\n", {{{"a", "x4", "xzz"}}}},
+      {R"(a "\x41\x7a\n\r\t\b\a\\\"\q" '\'\n')"
+       "\r\n",
+       {{{"a", "Az\n\r\t\b\a\\\"q", "'\\n"}}}},
+      {R"(a "\x4" "\xzz")"
+       "\r\n",
+       {{{"a", "x4", "xzz"}}}},
       {"a b\"c d\"\r\n", {{{"a", "bc d"}}}},
       {"a \"b\"c\r\n", {{}, "Protocol error: unbalanced quotes in request"}},
       {"a \"b\r\n", {{}, "Protocol error: unbalanced quotes in request"}},

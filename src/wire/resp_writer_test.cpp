@@ -31,9 +31,15 @@ TEST(RespWriter, WritesEachTypeInBothVersions) {
       {"bulk of any bytes", [](RespWriter& w) { w.bulk(std::string_view("\r\n\0", 3)); },
        std::string("$3\r\n\r\n\0\r\n", 9), std::string("$3\r\n\r\n\0\r\n", 9)},
       {"null", [](RespWriter& w) { w.null(); }, "$-1\r\n", "_\r\n"},
-      {"integers", [](RespWriter& w) { w.integers({1, -1, 16}); }, "*3\r\n:1\r\n:-1\r\n:16\r\n",
-       "*3\r\n:1\r\n:-1\r\n:16\r\n"},
-      {"the longest integers", [&](RespWriter& w) { w.integers({kMin, kMin, kMin, kMin, kMin, kMin, kMin, kMin}); },
+      {"integers",
+       [](RespWriter& w) {
+         w.integers({1, -1, 16});
+       },
+       "*3\r\n:1\r\n:-1\r\n:16\r\n", "*3\r\n:1\r\n:-1\r\n:16\r\n"},
+      {"the longest integers",
+       [&](RespWriter& w) {
+         w.integers({kMin, kMin, kMin, kMin, kMin, kMin, kMin, kMin});
+       },
        "*8\r\n" + std::string(":-9223372036854775808\r\n:-9223372036854775808\r\n:-9223372036854775808\r\n"
                               ":-9223372036854775808\r\n:-9223372036854775808\r\n:-9223372036854775808\r\n"
                               ":-9223372036854775808\r\n:-9223372036854775808\r\n"),

@@ -1,0 +1,175 @@
+#pragma once
+// For tests: a RESP connection without a socket, over a store that answers at once or when told.
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <deque>
+#include <initializer_list>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "gate/gate.h"
+#include "limit/decide.h"
+#include "rules/load_rules.h"
+#include "serve/resp_session.h"
+
+namespace ratel {
+
+/// Decides in a std::map. While `is_late`, questions are held until answer() is called for one of them.
+class HeldStore final : public Store {
+ public:
+  void prepare(Question&) override { ++prepared; }
+  void ask(const Question& question, Instant now, Completion done) override {
+    if (!is_late) return done(decide_one(question, now));
+    held.push_back({&question, now, done});
+  }
+  /// Answers the i-th of those held.
+  void answer(std::size_t i = 0) {
+    const Held one = held[i];
+    held.erase(held.begin() + static_cast<std::ptrdiff_t>(i));
+    one.done(decide_one(*one.question, one.now));
+  }
+
+  struct Held {
+    const Question* question;
+    Instant now;
+    Completion done;
+  };
+  bool is_late = false;
+  std::deque<Held> held;
+  std::size_t prepared = 0;
+
+ private:
+  struct State {
+    Cell cell;
+    std::unique_ptr<Record> record;
+  };
+
+  Answer decide_one(const Question& question, Instant now) {
+    std::vector<Slot> slots;
+    for (const Charge& charge : question.charges) {
+      State& state = states_[{charge.limit->identity, std::string(charge.key)}];
+      slots.push_back({&state.cell, &state.record});
+    }
+    return decide(question, slots, {.now_us = now.monotonic_us, .calendar_us = now.wall_us});
+  }
+
+  std::map<std::pair<std::string, std::string>, State> states_;
+};
+
+/// The bytes of a command.
+inline std::string encode(const std::vector<std::string>& arguments) {
+  std::string bytes = "*" + std::to_string(arguments.size()) + "\r\n";
+  for (const std::string& argument : arguments) {
+    bytes += "$" + std::to_string(argument.size()) + "\r\n" + argument + "\r\n";
+  }
+  return bytes;
+}
+
+/// The next reply in `bytes`, which it is taken from, as a person reads it.
+inline std::string read_reply(std::string_view& bytes) {
+  const std::size_t end = bytes.find("\r\n");
+  if (end == std::string_view::npos) {
+    ADD_FAILURE() << "no reply: " << bytes;
+    bytes = {};
+    return "?";
+  }
+  const char marker = bytes[0];
+  const std::string line(bytes.substr(1, end - 1));
+  bytes.remove_prefix(end + 2);
+  const long count = std::atol(line.c_str());
+  switch (marker) {
+    case '+':
+    case ':':
+      return line;
+    case '-':
+      return "(" + line + ")";
+    case '_':
+      return "nil";
+    case '$': {
+      if (count < 0) return "nil";
+      const std::string text(bytes.substr(0, static_cast<std::size_t>(count)));
+      EXPECT_EQ(bytes.substr(text.size(), 2), "\r\n");
+      bytes.remove_prefix(text.size() + 2);
+      return '"' + text + '"';
+    }
+    case '*':
+    case '%': {
+      std::string text;
+      for (long i = 0; i < count; ++i) {
+        text += i == 0 ? "" : marker == '*' ? " " : ", ";
+        const std::string name = marker == '*' ? "" : read_reply(bytes);
+        text += (name.empty() ? "" : name.substr(1, name.size() - 2) + ": ") + read_reply(bytes);
+      }
+      return marker == '*' ? "[" + text + "]" : "{" + text + "}";
+    }
+    default:
+      ADD_FAILURE() << "no reply begins with " << marker;
+      return "?";
+  }
+}
+
+/// All replies, with a blank between: `[0 16 15 -1 2]`, `{allowed: 1, ...}`, `"bulk"`, `PONG`, `(ERR text)`, `nil`.
+inline std::string readable(std::string_view bytes) {
+  std::string text;
+  while (!bytes.empty()) text += (text.empty() ? "" : " ") + read_reply(bytes);
+  return text;
+}
+
+/// One loop's services, and a connection on them.
+class RespBench : public SessionFactory::Outlet {
+ public:
+  /// `rules`: the text of a rules file.
+  explicit RespBench(std::string rules = "", std::string password = "")
+      : factory_(RespServices{.gate = gate,
+                              .resolver = resolver,
+                              .metrics = metrics,
+                              .prng = prng,
+                              .password = std::move(password),
+                              .facts = [this] { return facts; }}) {
+    if (!rules.empty()) {
+      const RuleFile file{.name = "rules.yaml", .text = std::move(rules)};
+      Result<std::vector<Rule>> loaded = load_rules({&file, 1});
+      EXPECT_TRUE(loaded.ok()) << loaded.error().message;
+      resolver.use(std::make_shared<const RuleBook>(std::move(*loaded)));
+    }
+    connect();
+  }
+
+  void connect() { session = factory_.make("127.0.0.1:5000", *this); }
+
+  /// What came back for these bytes, as far as it has come.
+  std::string send(std::string_view bytes) {
+    session->receive(bytes, clock.now());
+    return take();
+  }
+  /// A command's reply, as a person reads it.
+  std::string run(const std::vector<std::string>& arguments) { return readable(send(encode(arguments))); }
+  /// The same for words between blanks.
+  std::string run(std::string_view words) { return readable(send(std::string(words) + "\r\n")); }
+  std::string take() { return std::exchange(session->output(), {}); }
+
+  void wake() override { ++wakes; }
+
+  ManualClock clock{{.monotonic_us = 1'759'400'000'000'000, .wall_us = 1'759'400'000'000'000}};
+  HeldStore store;
+  Gate gate{store};
+  Resolver resolver;
+  LoopMetrics metrics;
+  Prng prng{1};
+  ServerFacts facts{.version = "1.2.3", .uptime_s = 60, .connections = 2, .keys = 5, .memory_bytes = 4096};
+  int wakes = 0;
+
+ private:
+  RespSessionFactory factory_;
+
+ public:
+  std::unique_ptr<Session> session;
+};
+
+}  // namespace ratel
