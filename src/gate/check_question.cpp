@@ -88,7 +88,10 @@ Status check_charge(const Question& question, const Charge& charge) {
                                             std::string(name_of(limit.algorithm)) + " (" + charge.limit->label +
                                             "); use " + std::string(name_of(right))};
   }
-  if (question.verb == Verb::kReserve) return check_duration("max_wait", question.max_wait_us, 0, limit.max_wait_us);
+  // A shadow rule holds nobody up: the gate books no further ahead there than it allows.
+  if (question.verb == Verb::kReserve && !charge.shadow) {
+    return check_duration("max_wait", question.max_wait_us, 0, limit.max_wait_us);
+  }
   return Done{};
 }
 

@@ -56,6 +56,9 @@ class Gate::Split {
       }
       part = {.question = question, .places = std::span(places_).subspan(first, filled - first)};
       part.question.charges = std::span(charges_).subspan(first, filled - first);
+      for (const Charge& charge : part.question.charges) {
+        part.question.max_wait_us = std::min(part.question.max_wait_us, charge.limit->limit.max_wait_us);
+      }
     };
     take(counting_, false);
     take(shadow_, true);

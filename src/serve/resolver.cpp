@@ -30,17 +30,12 @@ void Target::clear() {
 }
 
 Micros max_wait_of(const Target& target) {
-  Micros enforced_us = kMaxWaitMax_us;
-  Micros any_us = kMaxWaitMax_us;
-  bool is_enforced = false;
+  Micros least_us = kMaxWaitMax_us;
   for (const Charge& charge : target.charges) {
-    const Micros max_wait_us = charge.limit->limit.max_wait_us;
-    any_us = std::min(any_us, max_wait_us);
-    if (charge.shadow) continue;
-    enforced_us = std::min(enforced_us, max_wait_us);
-    is_enforced = true;
+    const Limit& limit = charge.limit->limit;
+    if (!charge.shadow && !limit.unlimited) least_us = std::min(least_us, limit.max_wait_us);
   }
-  return is_enforced ? enforced_us : any_us;
+  return least_us;
 }
 
 Micros lease_of(const Target& target) {

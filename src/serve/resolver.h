@@ -34,8 +34,8 @@ struct Target {
   void clear();
 };
 
-/// How far ahead a RESERVE of this may book: the least max_wait of the limits that count; a shadow rule holds up only
-/// its own kind.
+/// How far ahead a RESERVE of this may book: the least max_wait of the limits that count. Neither a shadow rule nor an
+/// unlimited one holds anybody up.
 Micros max_wait_of(const Target& target);
 /// How long a lease of this lives unless told: the least of its rules; of a limit given in the question, as of a rule
 /// that says nothing.

@@ -24,6 +24,7 @@ rules:
   books: { limit: 5/min, max_wait: 2s }
   orders: { limit: 5/min, max_wait: 3s }
   watched_books: { limit: 5/min, max_wait: 1s, shadow: true }
+  free: { limit: unlimited }
   slots: { limit: 20 concurrent, lease: 10s }
   more_slots: { limit: 20 concurrent, lease: 40s }
 )";
@@ -156,8 +157,8 @@ TEST(Resolver, KnowsHowFarAheadAndHowLong) {
       {"orders,books", 2 * kSecond_us, 30 * kSecond_us},
       {"books,login", 0, 30 * kSecond_us},
       {"books,watch", 2 * kSecond_us, 30 * kSecond_us},  // a shadow rule holds nobody up
-      {"watched_books", kSecond_us, 30 * kSecond_us},
-      {"watched_books,watch", 0, 30 * kSecond_us},
+      {"watched_books", kMaxWaitMax_us, 30 * kSecond_us},
+      {"books,free", 2 * kSecond_us, 30 * kSecond_us},
       {"slots", 0, 10 * kSecond_us},
       {"more_slots,slots", 0, 10 * kSecond_us},
   };

@@ -13,6 +13,7 @@ rules:
   api: { limit: [10/s, 12/min] }
   watch: { limit: 1/min, shadow: true }
   books: { limit: 1/s, max_wait: 2500ms }
+  watched: { limit: 1/s, shadow: true }
   slots: { limit: 2 concurrent, lease: 10s }
   free: { limit: unlimited }
   closed: { limit: 0/min }
@@ -87,6 +88,11 @@ TEST(Ratel, AnswersInAFixedOrderInResp2) {
             {0, "RATEL.RESERVE books u MAXWAIT 2000", "[1 1 0 0 3000 \"exact\" \"books\" 2000]"},
             {0, "RATEL.RESERVE books u", "[0 1 0 500 3000 \"exact\" \"books\" 0]"},
             {0, "RATEL.RESERVE login u MAXWAIT 0", "[1 5 4 0 12000 \"exact\" \"login\" 0]"}}},
+          {"reserve, watched",
+           {{0, "RATEL.RESERVE books,watched u COST 1", "[1 1 0 0 1000 \"exact\" \"books\" 0]"},
+            {0, "RATEL.RESERVE books,watched u", "[1 1 0 0 2000 \"exact\" \"books\" 1000]"},
+            {0, "RATEL.RESERVE watched u", "[1 1 0 0 1000 \"exact\" \"watched\" 0]"},
+            {999'999, "RATEL.PEEK watched u", "[1 1 0 0 1 \"exact\" \"watched\"]"}}},
           {"lease",
            {{0, "RATEL.ACQUIRE slots u ID a", "[1 2 1 0 10000 \"exact\" \"slots\" \"a\"]"},
             {0, "RATEL.ACQUIRE slots u ID b TTL 3000", "[1 2 0 0 10000 \"exact\" \"slots\" \"b\"]"},
