@@ -80,6 +80,7 @@ CONTENT = [
     ("src/base/more_of_a.cpp", '#include "base/a.h"\n'),
     ("src/limit/c_test.cpp", '#include "base/a.h"\n#include <rapidcheck/gtest.h>\n#include <thread>\n'),
     ("src/store/c_test.cpp", '#include "wire/http.h"\n'),
+    ("src/store/c_testing.h", "#pragma once\n#include <gtest/gtest.h>\n"),
     ("docs/c.md", "[x](x.md#there) [y](https://example.org/none)\n"),
     ("build/c.cpp", "TO" + "DO\n"),
 ]
