@@ -1,0 +1,304 @@
+// Order, bounds, splits, late answers and the ends of a connection.
+
+#include "serve/resp_session.h"
+
+#include <gtest/gtest.h>
+
+#include "serve/resp_testing.h"
+
+namespace ratel {
+namespace {
+
+std::string throttle(const std::string& key) {
+  return encode({"CL.THROTTLE", key, "9", "10", "10"});
+}
+
+std::string repeat(const std::string& text, std::size_t times) {
+  std::string all;
+  for (std::size_t i = 0; i < times; ++i) all += text;
+  return all;
+}
+
+TEST(RespSession, APipelineIsAnsweredInOneGoAndInOrder) {
+  RespBench bench;
+  const std::string pipeline = throttle("a") + throttle("a") + "PING\r\n" + throttle("b") + "nonsense\r\n" +
+                               encode({"CL.THROTTLE", "a", "x", "1", "1"}) + throttle("a") + encode({"ECHO", "end"});
+  EXPECT_EQ(readable(bench.send(pipeline)),
+            "[0 10 9 -1 1] [0 10 8 -1 2] PONG [0 10 9 -1 1] (ERR unknown command 'nonsense', with args beginning with: "
+            ") (ERR invalid max_burst `x`: must be a whole number from 0 to 4294967294) [0 10 7 -1 3] \"end\"");
+  EXPECT_EQ(bench.wakes, 0);
+}
+
+TEST(RespSession, EverySplitIsAnsweredTheSame) {
+  const std::string stream = encode({"HELLO", "3"}) + throttle("a") + "PING\r\n" + throttle("a") +
+                             "RATEL.ALLOW LIMIT \"5/min\" u\r\n" + encode({"QUIT"}) + "PING\r\n";
+  std::string expected;
+  for (std::size_t i = 0; i <= stream.size(); ++i) {
+    RespBench bench;
+    std::string output = bench.send(stream.substr(0, i));
+    output += bench.send(stream.substr(i));
+    EXPECT_TRUE(bench.session->finished());
+    if (i == 0) {
+      expected = output;
+      EXPECT_NE(output.find("allowed"), std::string::npos);
+    }
+    EXPECT_EQ(output, expected) << "split at " << i;
+  }
+  RespBench bench;
+  std::string output;
+  for (char byte : stream) output += bench.send({&byte, 1});
+  EXPECT_EQ(output, expected);
+}
+
+TEST(RespSession, ABatchIsPreparedBeforeItIsAskedAndIsBounded) {
+  RespBench bench;
+  bench.store.is_late = true;
+  bench.send(repeat(throttle("a"), kRespBatchMax - 1) + throttle("b").substr(0, 10));
+  EXPECT_EQ(bench.store.held.size(), kRespBatchMax - 1);
+  std::size_t at_first_ask = 0;
+  class Watching final : public Store {
+   public:
+    explicit Watching(std::size_t& prepared_at_first_ask) : prepared_at_first_ask_(prepared_at_first_ask) {}
+    void prepare(Question&) override { ++prepared_; }
+    void ask(const Question&, Instant, Completion done) override {
+      if (asked_++ == 0) prepared_at_first_ask_ = prepared_;
+      done(Answer{});
+    }
+
+   private:
+    std::size_t prepared_ = 0;
+    std::size_t asked_ = 0;
+    std::size_t& prepared_at_first_ask_;
+  };
+  Watching store(at_first_ask);
+  Gate gate(store);
+  RespSessionFactory factory({.gate = gate,
+                              .resolver = bench.resolver,
+                              .metrics = bench.metrics,
+                              .prng = bench.prng,
+                              .password = "",
+                              .facts = [] { return ServerFacts{}; }});
+  const std::unique_ptr<Session> session = factory.make("", bench);
+  session->receive(repeat(throttle("a"), 3 * kRespBatchMax), bench.clock.now());
+  EXPECT_EQ(at_first_ask, kRespBatchMax);
+  EXPECT_EQ(session->output(), repeat("*5\r\n:1\r\n:0\r\n:0\r\n:0\r\n:0\r\n", 3 * kRespBatchMax));
+}
+
+TEST(RespSession, LateAnswersKeepTheirPlace) {
+  RespBench bench;
+  bench.store.is_late = true;
+  EXPECT_EQ(bench.send(throttle("a") + "PING\r\n" + throttle("b") + throttle("a") + "nonsense\r\n" + throttle("c")),
+            "");
+  ASSERT_EQ(bench.store.held.size(), 4U);
+  EXPECT_EQ(bench.session->waiting(), Session::Waiting::kAnswer);
+  bench.store.answer(3);
+  bench.store.answer(1);
+  EXPECT_EQ(bench.take(), "");
+  EXPECT_EQ(bench.wakes, 0);
+  bench.store.answer(0);
+  EXPECT_EQ(bench.wakes, 1);
+  EXPECT_EQ(readable(bench.take()), "[0 10 9 -1 1] PONG [0 10 9 -1 1]");
+  // What needs no store waits as well, and so does what the store answers at once.
+  bench.store.is_late = false;
+  EXPECT_EQ(bench.send("ECHO x\r\n" + throttle("d")), "");
+  bench.store.answer(0);
+  EXPECT_EQ(bench.wakes, 2);
+  EXPECT_EQ(readable(bench.take()),
+            "[0 10 8 -1 2] (ERR unknown command 'nonsense', with args beginning with: ) [0 10 9 -1 1] \"x\" "
+            "[0 10 9 -1 1]");
+  EXPECT_EQ(bench.session->waiting(), Session::Waiting::kIdle);
+  EXPECT_EQ(bench.run("PING"), "PONG");
+}
+
+TEST(RespSession, ALateAnswerSpeaksTheVersionOfItsQuestion) {
+  RespBench bench;
+  bench.store.is_late = true;
+  const std::string ask = "RATEL.RENEW LIMIT '1 concurrent' k id\r\n";
+  bench.send(ask + "HELLO 3\r\n" + ask);
+  bench.store.answer();
+  bench.store.answer();
+  const std::string output = bench.take();
+  EXPECT_EQ(output.substr(0, 4), "*3\r\n");
+  EXPECT_NE(output.find("%3\r\n$2\r\nok"), std::string::npos);
+}
+
+TEST(RespSession, QuestionsOwnWhatTheyPointTo) {
+  RespBench bench("rules: { login: { limit: 5/min } }");
+  bench.store.is_late = true;
+  {
+    std::string bytes =
+        throttle("a-key-too-long-to-stand-in-the-string-itself") +
+        encode({"RATEL.ALLOW", "login", "another-key-too-long-to-stand-in-the-string"}) +
+        encode({"RATEL.ACQUIRE", "LIMIT", "2 concurrent", "k", "ID", "a-lease-with-a-rather-long-name"});
+    bench.send(bytes);
+    bytes.assign(bytes.size(), 'x');
+  }
+  bench.resolver.use(std::make_shared<const RuleBook>());
+  for (int i = 0; i < 3; ++i) bench.store.answer();
+  EXPECT_EQ(readable(bench.take()),
+            "[0 10 9 -1 1] [1 5 4 0 12000 \"exact\" \"login\"] [1 2 1 0 30000 \"exact\" \"2 concurrent\" "
+            "\"a-lease-with-a-rather-long-name\"]");
+}
+
+TEST(RespSession, AnAnswerMayComeWhenTheConnectionIsGone) {
+  RespBench bench;
+  bench.store.is_late = true;
+  bench.send(throttle("a") + throttle("b") + "PING\r\n");
+  bench.store.answer(1);
+  bench.session.reset();
+  bench.store.answer(0);
+  EXPECT_EQ(bench.wakes, 0);
+  bench.store.is_late = false;
+  bench.connect();
+  EXPECT_EQ(readable(bench.send(throttle("a") + throttle("b") + throttle("c"))),
+            "[0 10 8 -1 2] [0 10 8 -1 2] [0 10 9 -1 1]");
+}
+
+TEST(RespSession, QuestionsUnderWayAreBounded) {
+  RespBench bench;
+  bench.store.is_late = true;
+  EXPECT_EQ(bench.send(repeat(throttle("a"), kRespAwaitedMax + 10)), "");
+  EXPECT_EQ(bench.store.held.size(), kRespAwaitedMax);
+  EXPECT_FALSE(bench.session->wants_input());
+  EXPECT_EQ(bench.send(""), "");
+  EXPECT_EQ(bench.store.held.size(), kRespAwaitedMax);
+  for (int i = 0; i < 4; ++i) bench.store.answer();
+  EXPECT_EQ(bench.send("").size(), 4 * std::string("*5\r\n:0\r\n:2\r\n:1\r\n:-1\r\n:1\r\n").size() + 4);  // `:10`
+  EXPECT_EQ(bench.store.held.size(), kRespAwaitedMax);
+  EXPECT_FALSE(bench.session->wants_input());
+  while (!bench.store.held.empty()) bench.store.answer();
+  bench.send("");
+  EXPECT_EQ(bench.store.held.size(), 6U);
+  EXPECT_TRUE(bench.session->wants_input());
+}
+
+TEST(RespSession, UnsentOutputIsBounded) {
+  RespBench bench;
+  const std::string text(8'000, 'e');
+  const std::string echo = encode({"ECHO", text});
+  const std::size_t sent = 2 * kRespUnsentBytesMax / text.size();
+  bench.session->receive(repeat(echo, sent), bench.clock.now());
+  EXPECT_GT(bench.session->output().size(), kRespUnsentBytesMax);
+  EXPECT_LT(bench.session->output().size(), kRespUnsentBytesMax + 2 * text.size());
+  EXPECT_FALSE(bench.session->wants_input());
+  EXPECT_EQ(bench.session->waiting(), Session::Waiting::kAnswer);
+  std::string output = bench.take();
+  output += bench.send("");
+  EXPECT_TRUE(bench.session->wants_input());
+  EXPECT_EQ(output, repeat("$8000\r\n" + text + "\r\n", sent));
+}
+
+TEST(RespSession, RepliesBehindALateAnswerAreBoundedToo) {
+  RespBench bench;
+  bench.store.is_late = true;
+  const std::string text(8'000, 'e');
+  const std::size_t sent = 2 * kRespUnsentBytesMax / text.size();
+  EXPECT_EQ(bench.send(throttle("a") + repeat(encode({"ECHO", text}), sent)), "");
+  EXPECT_FALSE(bench.session->wants_input());
+  bench.store.answer();
+  std::string output = bench.take();
+  EXPECT_LT(output.size(), kRespUnsentBytesMax + 2 * text.size());
+  output += bench.send("");
+  EXPECT_EQ(output, "*5\r\n:0\r\n:10\r\n:9\r\n:-1\r\n:1\r\n" + repeat("$8000\r\n" + text + "\r\n", sent));
+  EXPECT_TRUE(bench.session->wants_input());
+}
+
+TEST(RespSession, AProtocolErrorAnswersThenCloses) {
+  RespBench bench;
+  EXPECT_EQ(readable(bench.send(throttle("a") + "*1\r\n+PING\r\n" + throttle("a"))),
+            "[0 10 9 -1 1] (ERR Protocol error: expected '$', got '+')");
+  EXPECT_TRUE(bench.session->finished());
+  EXPECT_FALSE(bench.session->wants_input());
+  EXPECT_EQ(bench.send(throttle("a")), "");
+  EXPECT_EQ(bench.metrics.rejections(Rejected::kProtocol), 1U);
+}
+
+TEST(RespSession, ACloseWaitsForWhatIsOwed) {
+  RespBench bench;
+  bench.store.is_late = true;
+  EXPECT_EQ(bench.send(throttle("a") + "QUIT\r\n" + throttle("a")), "");
+  EXPECT_EQ(bench.store.held.size(), 1U);
+  EXPECT_FALSE(bench.session->finished());
+  bench.store.answer();
+  EXPECT_EQ(readable(bench.take()), "[0 10 9 -1 1] OK");
+  EXPECT_TRUE(bench.session->finished());
+}
+
+TEST(RespSession, ABrowserIsCutOffAtOnce) {
+  const char* requests[] = {
+      "POST / HTTP/1.1\r\nContent-Type: text/plain\r\n\r\nCL.THROTTLE k 0 1 1\r\n",
+      "post\r\nCL.THROTTLE k 0 1 1\r\n",
+      "GET / HTTP/1.1\r\nHost: 127.0.0.1:6390\r\nCL.THROTTLE k 0 1 1\r\n",
+      "Host: x\r\nCL.THROTTLE k 0 1 1\r\n",
+  };
+  for (const char* request : requests) {
+    RespBench bench;
+    bench.send(request);
+    EXPECT_TRUE(bench.session->finished()) << request;
+    EXPECT_EQ(bench.store.prepared, 0U) << request;
+    EXPECT_EQ(bench.metrics.rejections(Rejected::kForbiddenOrigin), 1U) << request;
+  }
+}
+
+TEST(RespSession, KnowsWhatItWaitsFor) {
+  RespBench bench;
+  EXPECT_EQ(bench.session->waiting(), Session::Waiting::kIdle);
+  EXPECT_TRUE(bench.session->wants_input());
+  bench.send("PI");
+  EXPECT_EQ(bench.session->waiting(), Session::Waiting::kMessage);
+  EXPECT_EQ(bench.send("NG\r\n"), "+PONG\r\n");
+  EXPECT_EQ(bench.session->waiting(), Session::Waiting::kIdle);
+}
+
+TEST(RespSession, ExpiresInSilenceWhenIdleAndWithAWordInACommand) {
+  RespBench idle;
+  idle.session->expire(idle.clock.now());
+  EXPECT_TRUE(idle.session->finished());
+  EXPECT_EQ(idle.take(), "");
+  RespBench slow;
+  slow.send("*1\r\n$4\r\nPI");
+  slow.session->expire(slow.clock.now());
+  EXPECT_TRUE(slow.session->finished());
+  EXPECT_EQ(readable(slow.take()), "(ERR timeout in the middle of a command)");
+}
+
+TEST(RespSession, AtTheEndOfInputWhatIsWholeIsAnswered) {
+  for (bool drains : {false, true}) {
+    RespBench bench;
+    bench.store.is_late = true;
+    bench.send(throttle("a") + throttle("b").substr(0, 20));
+    drains ? bench.session->drain(bench.clock.now()) : bench.session->end_of_input(bench.clock.now());
+    EXPECT_FALSE(bench.session->wants_input());
+    EXPECT_FALSE(bench.session->finished());
+    bench.store.answer();
+    EXPECT_TRUE(bench.session->finished());
+    EXPECT_EQ(readable(bench.take()), "[0 10 9 -1 1]");
+  }
+}
+
+TEST(RespSession, AtTheEndOfInputWhatWasHeldBackIsAnsweredToo) {
+  RespBench bench;
+  const std::string text(8'000, 'e');
+  const std::size_t sent = 2 * kRespUnsentBytesMax / text.size();
+  bench.session->receive(repeat(encode({"ECHO", text}), sent), bench.clock.now());
+  bench.session->end_of_input(bench.clock.now());
+  EXPECT_FALSE(bench.session->finished());
+  std::string output = bench.take();
+  output += bench.send("");
+  EXPECT_TRUE(bench.session->finished());
+  EXPECT_EQ(output, repeat("$8000\r\n" + text + "\r\n", sent));
+}
+
+TEST(RespSession, RefusesInRedisWords) {
+  RespBench bench;
+  RespSessionFactory factory({.gate = bench.gate,
+                              .resolver = bench.resolver,
+                              .metrics = bench.metrics,
+                              .prng = bench.prng,
+                              .password = "",
+                              .facts = nullptr});
+  EXPECT_EQ(factory.refusal(), "-ERR max number of clients reached\r\n");
+}
+
+}  // namespace
+}  // namespace ratel
