@@ -21,6 +21,8 @@ struct ConnectionLimits {
 inline constexpr Micros kLinger_us = 2 * kSecond_us;
 /// Connections above connections_max that one loop is still telling so; further ones are closed without a word.
 inline constexpr std::size_t kRefusalsMax = 64;
+/// Silence after which TCP asks whether the peer's machine still lives, in seconds.
+inline constexpr int kKeepAlive_s = 300;
 /// Connections that wait to be accepted: as many as may come within one turn of a busy loop. The kernel caps it too.
 inline constexpr int kBacklog = 1'024;
 /// Accepted in one turn and listener, so that a storm of connections cannot keep the loop from those it has.

@@ -31,9 +31,8 @@ Error cannot_listen(const Address& address, int error) {
 
 Fd open_socket(int family) { return Fd(socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)); }
 
-void turn_on(const Fd& fd, int level, int option) {
-  const int one = 1;
-  CHECK(setsockopt(fd.get(), level, option, &one, sizeof one) == 0);
+void set(const Fd& fd, int level, int option, int value = 1) {
+  CHECK(setsockopt(fd.get(), level, option, &value, sizeof value) == 0);
 }
 
 /// Sockets of one loop each, all on the same port.
@@ -46,14 +45,17 @@ Result<Listening> listen_on_tcp(const Address& address, const addrinfo& resolved
   for (int i = 0; i < sockets; ++i) {
     Fd fd = open_socket(resolved.ai_family);
     if (!fd) return cannot_listen(address, errno);
-    turn_on(fd, SOL_SOCKET, SO_REUSEADDR);
-    turn_on(fd, IPPROTO_TCP, TCP_NODELAY);  // accepted sockets inherit it
+    set(fd, SOL_SOCKET, SO_REUSEADDR);
+    // Accepted sockets inherit these: answers do not wait for more to send, and peers whose machine died are found out.
+    set(fd, IPPROTO_TCP, TCP_NODELAY);
+    set(fd, SOL_SOCKET, SO_KEEPALIVE);
+    set(fd, IPPROTO_TCP, TCP_KEEPIDLE, kKeepAlive_s);
     // The first asks for the port alone, so that it fails if anybody has it; only then is the port shared.
-    if (i > 0) turn_on(fd, SOL_SOCKET, SO_REUSEPORT);
+    if (i > 0) set(fd, SOL_SOCKET, SO_REUSEPORT);
     if (bind(fd.get(), name, resolved.ai_addrlen) != 0) return cannot_listen(address, errno);
     if (listen(fd.get(), kBacklog) != 0) return cannot_listen(address, errno);
     if (i == 0) {
-      if (sockets > 1) turn_on(fd, SOL_SOCKET, SO_REUSEPORT);
+      if (sockets > 1) set(fd, SOL_SOCKET, SO_REUSEPORT);
       socklen_t length = sizeof bound;
       CHECK(getsockname(fd.get(), name, &length) == 0);
     }

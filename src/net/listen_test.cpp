@@ -1,12 +1,12 @@
 #include "net/listen.h"
 
 #include <gtest/gtest.h>
-#include <sys/stat.h>
+#include <netinet/tcp.h>
 
 #include <fstream>
-#include <map>
 
-#include "net/test_peers.h"
+#include "net/limits.h"
+#include "net/line_testing.h"
 
 namespace ratel {
 namespace {
@@ -65,6 +65,22 @@ TEST_F(ListenTest, APortIsFreeAgainAtOnce) {
   first->clear();
   peer.close();
   EXPECT_TRUE(listen_on({.host = "127.0.0.1", .port = port}, {}).ok());
+}
+
+TEST_F(ListenTest, AcceptedSocketsSendAtOnceAndNoticeDeadPeers) {
+  auto listening = listen_on({.host = "127.0.0.1"}, {});
+  const Peer peer(listening->front().address);
+  const Fd accepted(accept(listening->front().sockets[0].get(), nullptr, nullptr));
+  struct Case {
+    int level, option, value;
+  };
+  for (const auto [level, option, value] : {Case{IPPROTO_TCP, TCP_NODELAY, 1}, Case{SOL_SOCKET, SO_KEEPALIVE, 1},
+                                            Case{IPPROTO_TCP, TCP_KEEPIDLE, kKeepAlive_s}}) {
+    int found = 0;
+    socklen_t length = sizeof found;
+    ASSERT_EQ(getsockopt(accepted.get(), level, option, &found, &length), 0);
+    EXPECT_EQ(found, value) << option;
+  }
 }
 
 TEST_F(ListenTest, ErrorsNameTheAddress) {

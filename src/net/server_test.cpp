@@ -4,7 +4,7 @@
 
 #include "net/signals.h"
 #include "net/system_clock.h"
-#include "net/test_peers.h"
+#include "net/line_testing.h"
 
 // Here the threads are real, and so is time.
 

@@ -4,7 +4,7 @@
 #include <sys/resource.h>
 
 #include "net/listen.h"
-#include "net/test_peers.h"
+#include "net/line_testing.h"
 
 // Sockets are real, time is not: one thread plays the peers and turns the loop.
 
@@ -98,6 +98,21 @@ TEST_F(WorkerTest, ForgetsAPeerThatLeaves) {
   turns();
   EXPECT_EQ(counts_.open, 0U);
   EXPECT_EQ(open_, 0U);
+}
+
+TEST_F(WorkerTest, ForgetsAPeerThatLeavesWhileItIsOwedSomething) {
+  small_buffers_ = true;
+  Peer unread = connect();
+  unread.send("big 2000000\n");
+  Peer waiting = connect();
+  waiting.send("later\n");
+  turns();
+  ASSERT_EQ(factory_.waiting.size(), 1U);
+  unread.close();
+  waiting.close();
+  factory_.waiting[0]->answer("nobody hears this\n");  // in the very turn that finds the peer gone
+  turns();
+  EXPECT_EQ(counts_.open, 0U);
 }
 
 TEST_F(WorkerTest, SendsWhatTheSocketDidNotTakeAtOnce) {
