@@ -11,8 +11,7 @@ Error bad(std::string message) {
   return {ErrorCode::kBadArgument, std::move(message)};
 }
 
-Status check_range(std::string_view field, std::int64_t value, std::int64_t min, std::int64_t max) {
-  if (value >= min && value <= max) return Done{};
+Error out_of_range(std::string_view field, std::int64_t value, std::int64_t min, std::int64_t max) {
   return bad(std::string(field) + ": expected " + std::to_string(min) + " to " + std::to_string(max) + ", got " +
              std::to_string(value));
 }
@@ -103,10 +102,10 @@ bool same_counter(const Charge& a, const Charge& b) {
 
 Status check_question(const Question& question) {
   const std::span<const Charge> charges = question.charges;
-  if (Status status = check_range("limits", static_cast<std::int64_t>(charges.size()), 1, kChargesMax); !status.ok()) {
-    return status;
+  if (charges.empty() || charges.size() > kChargesMax) {
+    return out_of_range("limits", static_cast<std::int64_t>(charges.size()), 1, kChargesMax);
   }
-  if (Status status = check_range("cost", question.cost, 0, kCostMax); !status.ok()) return status;
+  if (question.cost < 0 || question.cost > kCostMax) return out_of_range("cost", question.cost, 0, kCostMax);
   for (std::size_t i = 0; i < charges.size(); ++i) {
     if (Status status = check_charge(question, charges[i]); !status.ok()) return status;
     for (std::size_t j = 0; j < i; ++j) {

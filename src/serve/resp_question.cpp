@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstring>
 
 #include "base/check.h"
 
@@ -119,11 +120,31 @@ void write_answer(const RespQuestion& asked, std::string& output) {
 }
 
 bool same_word(std::string_view one, std::string_view other) {
-  return one.size() == other.size() &&
-         std::equal(one.begin(), one.end(), other.begin(), [](char a, char b) { return to_lower(a) == to_lower(b); });
+  if (one.size() != other.size()) return false;
+  if (std::memcmp(one.data(), other.data(), one.size()) == 0) return true;
+  constexpr unsigned kCaseBit = 'a' ^ 'A';
+  unsigned different = 0;
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    const unsigned char letter = static_cast<unsigned char>(other[i] | kCaseBit);
+    const unsigned ignored = static_cast<unsigned>(letter - 'a') < 26 ? kCaseBit : 0;
+    different |= static_cast<unsigned char>(one[i] ^ other[i]) & ~ignored;
+  }
+  return different == 0;
 }
 
 bool read_integer(std::string_view text, std::int64_t& value) {
+  constexpr std::size_t kShort = 9;  // digits that cannot overflow, which nearly all numbers are
+  if (!text.empty() && text.size() <= kShort) {
+    unsigned sum = 0;
+    unsigned largest = 0;
+    for (char c : text) {
+      const unsigned digit = static_cast<unsigned char>(c) - unsigned{'0'};
+      largest = std::max(largest, digit);
+      sum = sum * 10 + digit;
+    }
+    value = sum;
+    if (largest < 10) return true;
+  }
   if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
   const auto [stop, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
   return problem == std::errc() && stop == text.data() + text.size();

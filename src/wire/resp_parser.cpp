@@ -18,18 +18,10 @@ enum class Line : std::uint8_t { kWhole, kPartial, kTooLong, kInvalid };
 /// Reads `<marker><integer>\r\n` at `position`, whose first byte the caller has seen, and moves behind it.
 Line read_length(std::string_view input, std::size_t& position, std::int64_t& length) {
   const std::string_view line = input.substr(position, kRespLengthLineBytesMax);
-  // One or two digits is what nearly every line has.
-  if (line.size() >= 5 && is_digit(line[1])) {
-    if (line[2] == '\r' && line[3] == '\n') {
-      length = line[1] - '0';
-      position += 4;
-      return Line::kWhole;
-    }
-    if (is_digit(line[2]) && line[3] == '\r' && line[4] == '\n') {
-      length = (line[1] - '0') * 10 + (line[2] - '0');
-      position += 5;
-      return Line::kWhole;
-    }
+  if (line.size() >= 4 && is_digit(line[1]) && line[2] == '\r' && line[3] == '\n') {  // as most arrays have it
+    length = line[1] - '0';
+    position += 4;
+    return Line::kWhole;
   }
   const std::size_t end = line.find('\r');
   if (end == std::string_view::npos) return line.size() < kRespLengthLineBytesMax ? Line::kPartial : Line::kTooLong;
@@ -39,6 +31,28 @@ Line read_length(std::string_view input, std::size_t& position, std::int64_t& le
   if (problem != std::errc() || stop != line.data() + end) return Line::kInvalid;
   position += end + 2;
   return Line::kWhole;
+}
+
+/// A bulk string of less than 100 bytes that is there whole and right, which nearly every one is. Moves behind it, or
+/// leaves everything to the careful way.
+bool take_short_bulk(std::string_view input, std::size_t& position, std::string_view& bulk) {
+  constexpr std::size_t kLongest = 5 + 99 + 2;
+  const char* at = input.data() + position;
+  const std::size_t left = input.size() - position;
+  if (left < 6 || at[0] != '$' || !is_digit(at[1]) || position + kLongest > kRespCommandBytesMax) return false;
+  auto size = static_cast<std::size_t>(at[1] - '0');
+  std::size_t header = 4;
+  if (is_digit(at[2])) {
+    size = size * 10 + static_cast<std::size_t>(at[2] - '0');
+    header = 5;
+  }
+  const std::size_t whole = header + size + 2;
+  if (left < whole || std::memcmp(at + header - 2, "\r\n", 2) != 0 || std::memcmp(at + whole - 2, "\r\n", 2) != 0) {
+    return false;
+  }
+  bulk = {at + header, size};
+  position += whole;
+  return true;
 }
 
 int hex_value(char c) {
@@ -107,7 +121,11 @@ RespParser::Outcome RespParser::parse_array(std::string_view input, std::size_t&
   }
   if (count > static_cast<std::int64_t>(kRespArgumentsMax)) return fail("invalid multibulk length");
 
-  for (; count > 0; --count) {
+  for (std::string_view bulk; count > 0; --count) {
+    if (take_short_bulk(input, position, bulk)) {
+      arguments_.push_back(bulk);
+      continue;
+    }
     if (position == input.size()) return Outcome::kPartial;
     if (input[position] != '$') {
       return fail(std::string("expected '$', got '") + input[position] + "'");

@@ -68,6 +68,12 @@ std::vector<Case> cases() {
       {"*1\r\n$1\r\na\r\n*1\r\n$1\r\nb\r\n*1\r\n$1\r\n", {{{"a"}, {"b"}}, "", 8}},
       {"*5\r\n$11\r\nCL.THROTTLE\r\n$7\r\nuser:42\r\n$2\r\n15\r\n$2\r\n30\r\n$2\r\n60\r\n",
        {{{"CL.THROTTLE", "user:42", "15", "30", "60"}}}},
+      {"*1\r\n$07\r\nabcdefg\r\n", {{{"abcdefg"}}}},
+      {"*1\r\n" + bulk(std::string(99, 'a')), {{{std::string(99, 'a')}}}},
+      {"*1\r\n" + bulk(std::string(100, 'a')), {{{std::string(100, 'a')}}}},
+      {"*10\r\n$1\r\n0\r\n$1\r\n1\r\n$1\r\n2\r\n$1\r\n3\r\n$1\r\n4\r\n$1\r\n5\r\n$1\r\n6\r\n$1\r\n7\r\n$1\r\n8\r\n$"
+       "1\r\n9\r\n",
+       {{{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}}}},
       // empty commands are passed over
       {"*0\r\n*-1\r\n\r\n\n*1\r\n$1\r\na\r\n", {{{"a"}}}},
       {"*0\r\n*1\r\n$1", {{}, "", 6}},
@@ -105,6 +111,9 @@ std::vector<Case> cases() {
       {"*1\r\n$\r\n", {{}, "Protocol error: invalid bulk length"}},
       {"*1\r\n$9223372036854775807\r\n", {{}, "Protocol error: invalid bulk length"}},
       {"*1\r\n$18446744073709551617\r\n", {{}, "Protocol error: invalid bulk length"}},
+      {"*1\r\n$12\ra", {{}, "Protocol error: invalid bulk length"}},
+      {"*1\r\n$1x\r\na\r\n", {{}, "Protocol error: invalid bulk length"}},
+      {"*1\r\n$0\r\nab\r\n", {{}, "Protocol error: expected CRLF after bulk string"}},
       {"*1\r\n$1\r\nab\r\n", {{}, "Protocol error: expected CRLF after bulk string"}},
       {"*1\r\n$1\r\na\r*", {{}, "Protocol error: expected CRLF after bulk string"}},
       {"PING\r\n*1\r\n$x\r\nPING\r\n", {{{"PING"}}, "Protocol error: invalid bulk length"}},

@@ -16,6 +16,9 @@ char* put_line(char* at, char marker, std::int64_t value) {
   *at++ = marker;
   if (value >= 0 && value < 10) {
     *at++ = static_cast<char>('0' + value);
+  } else if (value >= 0 && value < 100) {
+    *at++ = static_cast<char>('0' + value / 10);
+    *at++ = static_cast<char>('0' + value % 10);
   } else {
     at = std::to_chars(at, at + 20, value).ptr;
   }
