@@ -1,0 +1,179 @@
+#include "store/memory_store.h"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+namespace ratel {
+namespace {
+
+bool keeps_record(const Limit& limit) {
+  return limit.algorithm == Algorithm::kSlidingLog || limit.algorithm == Algorithm::kConcurrency;
+}
+
+KeyHash hash_of(const Charge& charge) {
+  return {charge.hash[0], charge.hash[1]};
+}
+
+std::size_t bytes_of(const std::unique_ptr<Record>& record) {
+  return record == nullptr ? 0 : record->bytes();
+}
+
+// The buckets of a question, each once and locked in order of address, so that two questions can never wait for each
+// other. Which they are is known only at run time, where the thread-safety analysis cannot follow.
+class LockedBuckets {
+ public:
+  LockedBuckets(const Table& table, std::span<const Charge> charges) RATEL_NO_THREAD_ANALYSIS {
+    while (!try_lock_all(table, charges)) {
+    }
+  }
+  ~LockedBuckets() RATEL_NO_THREAD_ANALYSIS { unlock_all(); }
+  LockedBuckets(const LockedBuckets&) = delete;
+  LockedBuckets& operator=(const LockedBuckets&) = delete;
+
+  Bucket& of_charge(std::size_t i) const { return *of_charge_[i]; }
+
+ private:
+  bool try_lock_all(const Table& table, std::span<const Charge> charges) RATEL_NO_THREAD_ANALYSIS {
+    for (std::size_t i = 0; i < charges.size(); ++i) of_charge_[i] = &table.bucket_of(hash_of(charges[i]));
+    std::copy_n(of_charge_.begin(), charges.size(), locked_.begin());
+    const auto end = locked_.begin() + charges.size();
+    std::sort(locked_.begin(), end);
+    count_ = static_cast<std::size_t>(std::unique(locked_.begin(), end) - locked_.begin());
+    for (std::size_t i = 0; i < count_; ++i) locked_[i]->mutex.lock();
+    for (std::size_t i = 0; i < charges.size(); ++i) {
+      if (&table.bucket_of(hash_of(charges[i])) == of_charge_[i]) continue;
+      unlock_all();  // split or merged meanwhile
+      return false;
+    }
+    return true;
+  }
+  void unlock_all() RATEL_NO_THREAD_ANALYSIS {
+    for (std::size_t i = 0; i < count_; ++i) locked_[i]->mutex.unlock();
+  }
+
+  std::array<Bucket*, kChargesMax> of_charge_;
+  std::array<Bucket*, kChargesMax> locked_;
+  std::size_t count_ = 0;
+};
+
+}  // namespace
+
+MemoryStore::MemoryStore(const Options& options)
+    : seed_(options.seed), clock_(options.start), table_(options.max_memory_bytes) {}
+
+void MemoryStore::prepare(Question& question) {
+  for (Charge& charge : question.charges) {
+    const std::string_view identity = charge.limit->identity;
+    // Each of both is hashed by itself, so no pair can be another by where one ends and the other begins. All 128 bits
+    // of the identity's hash go into the result: one half as the seed of the key's, the other on top.
+    const XXH128_hash_t which = XXH3_128bits_withSeed(identity.data(), identity.size(), seed_);
+    const XXH128_hash_t key = XXH3_128bits_withSeed(charge.key.data(), charge.key.size(), seed_ ^ which.low64);
+    const KeyHash hash{key.high64 | 1,
+                       ((key.low64 ^ which.high64) & ~std::uint64_t{1}) | (keeps_record(charge.limit->limit) ? 1 : 0)};
+    charge.hash = {hash.order, hash.rest};
+    // The bucket's head now, and of the question before, whose head has come meanwhile, the entry. Only a hint: of the
+    // last question of a batch, and of one from another store, nothing is fetched that helps.
+    thread_local KeyHash before;
+    const Bucket& bucket = table_.bucket_of(hash);
+    __builtin_prefetch(&bucket, 1);
+    if (before.order != 0) table_.bucket_of(before).prefetch(table_.pool(), before);
+    before = hash;
+  }
+}
+
+void MemoryStore::ask(const Question& question, Instant now, Completion done) {
+  const StoreTime time = clock_.at(now);
+  const bool plain = question.charges.size() == 1 && (question.charges[0].hash[1] & 1) == 0;
+  done(plain ? ask_one(question, time) : ask_many(question, time));
+}
+
+Answer MemoryStore::ask_one(const Question& question, StoreTime time) {
+  const KeyHash hash = hash_of(question.charges[0]);
+  bool inserted = false;
+  Answer answer;
+  for (;;) {
+    Bucket& bucket = table_.bucket_of(hash);
+    MutexLock lock(bucket.mutex);
+    if (&table_.bucket_of(hash) != &bucket) continue;  // split or merged meanwhile
+
+    if (Entry* const entry = bucket.find(table_.pool(), hash)) {
+      const Slot slot{&entry->cell, nullptr};
+      answer = decide(question, {&slot, 1}, time);
+      if (entry->cell.until_us == Cell::kFresh_us) bucket.remove(table_.pool(), entry);
+    } else {
+      Cell cell;
+      const Slot slot{&cell, nullptr};
+      answer = decide(question, {&slot, 1}, time);
+      inserted = cell.until_us >= time.now_us;
+      if (inserted) bucket.insert(table_.context(time.now_us), {hash.order, hash.rest, cell});
+    }
+    break;
+  }
+  if (inserted) table_.after_insertion(hash, time.now_us);
+  return answer;
+}
+
+// The states are taken out, decided on and put back, because putting one in may move the others.
+Answer MemoryStore::ask_many(const Question& question, StoreTime time) RATEL_NO_THREAD_ANALYSIS {
+  const std::size_t count = question.charges.size();
+  std::array<Cell, kChargesMax> cells;
+  std::array<std::unique_ptr<Record>, kChargesMax> records;
+  std::array<std::size_t, kChargesMax> record_bytes{};
+  std::array<Slot, kChargesMax> slots;
+  std::uint32_t inserted = 0;  // bit i: charge i
+  const Bucket::Context context = table_.context(time.now_us);
+  Answer answer;
+  {
+    const LockedBuckets locked(table_, question.charges);
+    for (std::size_t i = 0; i < count; ++i) {
+      slots[i] = {&cells[i], &records[i]};
+      Entry* const entry = locked.of_charge(i).find(table_.pool(), hash_of(question.charges[i]));
+      if (entry == nullptr) continue;
+      cells[i] = entry->cell;
+      if (!entry->holds_record()) continue;
+      records[i].reset(reinterpret_cast<Record*>(std::exchange(cells[i].word, 0)));
+      entry->cell.word = 0;
+      record_bytes[i] = bytes_of(records[i]);
+    }
+
+    answer = decide(question, {slots.data(), count}, time);
+
+    for (std::size_t i = 0; i < count; ++i) {
+      const KeyHash hash = hash_of(question.charges[i]);
+      Bucket& bucket = locked.of_charge(i);
+      const bool with_record = (hash.rest & 1) != 0;
+      const bool is_fresh = cells[i].until_us == Cell::kFresh_us || (with_record && records[i] == nullptr);
+      Entry* const entry = bucket.find(table_.pool(), hash);
+      if (is_fresh || (entry == nullptr && cells[i].until_us < time.now_us)) {
+        table_.budget().resize_record(record_bytes[i], 0);
+        if (entry != nullptr) bucket.remove(table_.pool(), entry);
+        continue;
+      }
+      table_.budget().resize_record(record_bytes[i], bytes_of(records[i]));
+      if (with_record) cells[i].word = reinterpret_cast<std::uint64_t>(records[i].release());
+      if (entry != nullptr) {
+        entry->cell = cells[i];
+      } else {
+        bucket.insert(context, {hash.order, hash.rest, cells[i]});
+        inserted |= 1u << i;
+      }
+      // The bound holds whatever a single key is allowed to keep; in the end the key that grew loses its own.
+      while (with_record && table_.budget().exceeded() && bucket.evict_record(context)) {
+      }
+    }
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    if ((inserted >> i & 1) != 0) table_.after_insertion(hash_of(question.charges[i]), time.now_us);
+  }
+  return answer;
+}
+
+void MemoryStore::tidy(Instant now, std::uint32_t buckets) {
+  table_.tidy(clock_.at(now).now_us, buckets);
+}
+
+}  // namespace ratel
