@@ -7,9 +7,13 @@
 namespace ratel {
 namespace {
 
-bool is_spent(const Entry& entry, Micros now_us) { return entry.cell.until_us < now_us - kStale_us; }
+bool is_spent(const Entry& entry, Micros now_us) {
+  return entry.cell.until_us < now_us - kStale_us;
+}
 
-bool is_any(const Entry&) { return true; }
+bool is_any(const Entry&) {
+  return true;
+}
 
 }  // namespace
 
@@ -25,8 +29,8 @@ void Reaper::evict(Entry& entry, Micros now_us) {
   drop(entry);
 }
 
-// The entries of a bucket in order, taken out of it while it is laid out anew. 30 KB of stack, of which no more is touched
-// than there are entries.
+// The entries of a bucket in order, taken out of it while it is laid out anew. 30 KB of stack, of which no more is
+// touched than there are entries.
 struct Bucket::Sorted {
   std::uint32_t count = 0;
   alignas(Entry) std::array<std::byte, kPlacesMax * sizeof(Entry)> storage;
@@ -179,7 +183,8 @@ std::uint32_t Bucket::drop_spent(const Context& context) {
     Entry* const begin = &at_place(context.pool, i * kSegmentEntries);
     if (i + 1 < segments()) {
       // Segments lie anywhere, so that no hardware foresees the next.
-      const std::byte* const next = reinterpret_cast<const std::byte*>(&at_place(context.pool, (i + 1) * kSegmentEntries));
+      const std::byte* const next =
+          reinterpret_cast<const std::byte*>(&at_place(context.pool, (i + 1) * kSegmentEntries));
       for (std::size_t line = 0; line < kSegment_bytes; line += 64) __builtin_prefetch(next + line, 1);
     }
     for (Entry* entry = begin; entry != begin + kSegmentEntries; ++entry) {

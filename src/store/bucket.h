@@ -3,9 +3,9 @@
 //
 // The entries stand sorted by hash, each at the place its hash points to or as near behind it as its elders let it
 // (linear probing in order of hash). So a key is found, or found missing, within two or three neighbouring cache lines,
-// which can be fetched before the lock is taken, with nine entries on ten places; and a bucket is split, grown and swept
-// in one pass. Dense arrays with one-byte tags would need a byte less for each key, and two cache misses that wait for
-// each other.
+// which can be fetched before the lock is taken, with nine entries on ten places; and a bucket is split, grown and
+// swept in one pass. Dense arrays with one-byte tags would need a byte less for each key, and two cache misses that
+// wait for each other.
 //
 // The last entries may not all find a place behind their hash; they go on at the first places ("wrapped"). Positions
 // below therefore count on from places() for them: position p is place p - places() then.
@@ -22,8 +22,8 @@
 namespace ratel {
 
 /// How much a stored time may lie behind another thread's: the threads' clocks are read once a turn, so a decision can
-/// be as old as its turn, and must still find what an entry held at its time. Nothing is dropped for being spent earlier
-/// than this. Longer turns than that lose at most the tokens of the excess.
+/// be as old as its turn, and must still find what an entry held at its time. Nothing is dropped for being spent
+/// earlier than this. Longer turns than that lose at most the tokens of the excess.
 inline constexpr Micros kStale_us = kSecond_us;
 
 /// What happens to an entry that gives way to another: its record is freed, a debt that was alive is counted.
@@ -43,8 +43,8 @@ class alignas(128) Bucket {
  public:
   static constexpr std::uint32_t kSegmentsMax = 29;
   static constexpr std::uint32_t kPlacesMax = kSegmentsMax * kSegmentEntries;
-  /// Of 32: how many entries a segment takes before the bucket grows. More saves memory and makes searches longer: at 29
-  /// they touch 2.5 cache lines on average, at 27 2.0, at 30 3.0.
+  /// Of 32: how many entries a segment takes before the bucket grows. More saves memory and makes searches longer: at
+  /// 29 they touch 2.5 cache lines on average, at 27 2.0, at 30 3.0.
   static constexpr std::uint32_t kFill = 29;
 
   /// What the operations below work with.
@@ -69,8 +69,8 @@ class alignas(128) Bucket {
   /// nullptr when there is none. The entry may be spent. Valid until anything is added or removed.
   Entry* find(const SegmentPool& pool, const KeyHash& hash) RATEL_REQUIRES(mutex);
 
-  /// Adds an entry. It replaces spent ones, then makes the bucket grow, and where there is no memory for that evicts the
-  /// entry nearest to being fresh. REQUIRES: no entry has this hash.
+  /// Adds an entry. It replaces spent ones, then makes the bucket grow, and where there is no memory for that evicts
+  /// the entry nearest to being fresh. REQUIRES: no entry has this hash.
   void insert(const Context& context, const Entry& entry) RATEL_REQUIRES(mutex);
 
   /// Frees the entry's place, not its record.
@@ -82,8 +82,8 @@ class alignas(128) Bucket {
   /// Drops what is spent, returns segments that are not needed and moves out of regions that are not.
   void tidy(const Context& context) RATEL_REQUIRES(mutex);
 
-  /// Moves the entries with `bit` in KeyHash::rest to `upper`, which has no segment. False, and nothing is moved, without
-  /// memory.
+  /// Moves the entries with `bit` in KeyHash::rest to `upper`, which has no segment. False, and nothing is moved,
+  /// without memory.
   bool split(const Context& context, std::uint64_t bit, Bucket& upper) RATEL_REQUIRES(mutex, upper.mutex);
   /// Takes over all of `upper`, which is left without a segment.
   void merge(const Context& context, Bucket& upper) RATEL_REQUIRES(mutex, upper.mutex);
