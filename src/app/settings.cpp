@@ -114,17 +114,14 @@ class Loader {
                             status.ok() ? "one value was expected" : status.error().message));
   }
 
-  /// The first line of a file: what else is there may be a comment, and editors end files with a newline.
   void read_secret(const std::string& path, std::string_view name, std::string& secret) {
     if (path.empty()) return;
     const std::string flag = flag_of(*find(name));
     const Result<std::string> text = sources_.read_file(path);
     if (!text.ok()) return errors_.add(fmt::format("{}: {}", flag, text.error().message));
-    secret = text->substr(0, text->find_first_of("\r\n"));
-    if (secret.empty()) return errors_.add(fmt::format("{}: the first line of {} is empty", flag, path));
-    if (secret.size() > kSecretBytesMax) {
-      return errors_.add(fmt::format("{}: the first line of {} has more than {} bytes", flag, path, kSecretBytesMax));
-    }
+    const Result<std::string> found = secret_in(*text);
+    if (!found.ok()) return errors_.add(fmt::format("{}: {}: {}", flag, path, found.error().message));
+    secret = *found;
   }
 
   void check_together() {
@@ -148,6 +145,15 @@ class Loader {
 };
 
 }  // namespace
+
+Result<std::string> secret_in(std::string_view text) {
+  const std::string_view secret = text.substr(0, text.find_first_of("\r\n"));
+  if (secret.empty()) return Error{ErrorCode::kConfiguration, "its first line is empty"};
+  if (secret.size() > kSecretBytesMax) {
+    return Error{ErrorCode::kConfiguration, fmt::format("its first line has more than {} bytes", kSecretBytesMax)};
+  }
+  return std::string(secret);
+}
 
 Result<Settings> load_settings(const SettingsSources& sources) {
   return Loader(sources).load();

@@ -69,4 +69,8 @@ Result<Settings> load_settings(const SettingsSources& sources);
 
 inline constexpr std::size_t kSecretBytesMax = 1'024;
 
+/// The secret in the text of a file: its first line, since editors end files with a newline. The error says what is
+/// wrong with that line.
+Result<std::string> secret_in(std::string_view text);
+
 }  // namespace ratel

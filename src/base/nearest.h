@@ -14,7 +14,7 @@ inline constexpr std::size_t kNearestBytesMax = 32;
 /// when they are too far apart to be the same word mistyped.
 std::optional<int> typing_distance(std::string_view misspelt, std::string_view known);
 
-/// Collects the nearest of the names it is shown; the first of equals.
+/// Collects the nearest of the names it is shown, which outlive this; the first of equals.
 class Nearest {
  public:
   explicit Nearest(std::string_view misspelt) : misspelt_(misspelt) {}

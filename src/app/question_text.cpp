@@ -1,0 +1,60 @@
+#include "app/question_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/duration.h"
+
+namespace ratel {
+namespace {
+
+// The places of RATEL_ALLOW's answer in RESP2.
+enum Field : std::size_t { kAllowed, kLimit, kRemaining, kRetryAfter, kResetAfter, kSource, kRule, kFieldCount };
+
+bool is_an_answer(const RespReply& reply) {
+  if (reply.kind != RespReply::Kind::kList || reply.items.size() < kFieldCount) return false;
+  for (const std::size_t field : {kAllowed, kLimit, kRemaining, kRetryAfter, kResetAfter}) {
+    if (reply.items[field].kind != RespReply::Kind::kInteger) return false;
+  }
+  return reply.items[kSource].kind == RespReply::Kind::kText && reply.items[kRule].kind == RespReply::Kind::kText;
+}
+
+/// Milliseconds as people write them; -1 is never.
+std::string wait_text(std::int64_t ms) {
+  constexpr std::int64_t kMax_ms = kDurationMax_us / 1'000;
+  return ms < 0 ? "never" : format_duration(std::min(ms, kMax_ms) * 1'000);
+}
+
+std::string units_text(std::int64_t units) {
+  return units < 0 ? "unlimited" : std::to_string(units);
+}
+
+}  // namespace
+
+std::string format_command(std::initializer_list<std::string_view> arguments) {
+  std::string command = fmt::format("*{}\r\n", arguments.size());
+  for (const std::string_view argument : arguments) command += fmt::format("${}\r\n{}\r\n", argument.size(), argument);
+  return command;
+}
+
+std::string format_question(const AskedQuestion& question) {
+  const std::string_view verb = question.peek ? "RATEL.PEEK" : "RATEL.ALLOW";
+  if (question.rule.empty())
+    return format_command({verb, "LIMIT", question.limit, question.key, "COST", question.cost});
+  return format_command({verb, question.rule, question.key, "COST", question.cost});
+}
+
+AskedAnswer describe_answer(const RespReply& reply) {
+  if (reply.kind == RespReply::Kind::kError) return {.line = reply.text};
+  if (!is_an_answer(reply)) return {.line = "this is no answer of ratel: is the address right?"};
+  const auto integer = [&](Field field) { return reply.items[field].integer; };
+  const bool allowed = integer(kAllowed) == 1;
+  std::string line = fmt::format("{} rule={} limit={} remaining={}", allowed ? "allowed" : "denied",
+                                 reply.items[kRule].text, units_text(integer(kLimit)), units_text(integer(kRemaining)));
+  if (!allowed) line += fmt::format(" retry_after={}", wait_text(integer(kRetryAfter)));
+  line += fmt::format(" reset_after={} source={}", wait_text(integer(kResetAfter)), reply.items[kSource].text);
+  return {.verdict = allowed ? AskedAnswer::Verdict::kAllowed : AskedAnswer::Verdict::kDenied, .line = std::move(line)};
+}
+
+}  // namespace ratel
