@@ -8,6 +8,7 @@ namespace ratel {
 /// A point in time (since the Unix epoch, or since an arbitrary start for monotonic clocks) or a duration.
 using Micros = std::int64_t;
 
+inline constexpr Micros kMillisecond_us = 1'000;
 inline constexpr Micros kSecond_us = 1'000'000;
 inline constexpr Micros kMinute_us = 60 * kSecond_us;
 inline constexpr Micros kHour_us = 60 * kMinute_us;

@@ -9,8 +9,6 @@
 namespace ratel {
 namespace {
 
-constexpr std::int64_t kMillisecond_us = 1'000;
-
 Error bad_argument(std::string message) {
   return {ErrorCode::kBadArgument, std::move(message)};
 }

@@ -4,9 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <deque>
 #include <initializer_list>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -14,53 +12,11 @@
 #include <vector>
 
 #include "gate/gate.h"
-#include "limit/decide.h"
 #include "rules/load_rules.h"
 #include "serve/resp_session.h"
+#include "serve/store_testing.h"
 
 namespace ratel {
-
-/// Decides in a std::map. While `is_late`, questions are held until answer() is called for one of them.
-class HeldStore final : public Store {
- public:
-  void prepare(Question&) override { ++prepared; }
-  void ask(const Question& question, Instant now, Completion done) override {
-    if (!is_late) return done(decide_one(question, now));
-    held.push_back({&question, now, done});
-  }
-  /// Answers the i-th of those held.
-  void answer(std::size_t i = 0) {
-    const Held one = held[i];
-    held.erase(held.begin() + static_cast<std::ptrdiff_t>(i));
-    one.done(decide_one(*one.question, one.now));
-  }
-
-  struct Held {
-    const Question* question;
-    Instant now;
-    Completion done;
-  };
-  bool is_late = false;
-  std::deque<Held> held;
-  std::size_t prepared = 0;
-
- private:
-  struct State {
-    Cell cell;
-    std::unique_ptr<Record> record;
-  };
-
-  Answer decide_one(const Question& question, Instant now) {
-    std::vector<Slot> slots;
-    for (const Charge& charge : question.charges) {
-      State& state = states_[{charge.limit->identity, std::string(charge.key)}];
-      slots.push_back({&state.cell, &state.record});
-    }
-    return decide(question, slots, {.now_us = now.monotonic_us, .calendar_us = now.wall_us});
-  }
-
-  std::map<std::pair<std::string, std::string>, State> states_;
-};
 
 /// The bytes of a command.
 inline std::string encode(const std::vector<std::string>& arguments) {

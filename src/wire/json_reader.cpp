@@ -26,7 +26,7 @@ std::string shown(std::string_view text) {
 std::string expectation(const JsonField& field) {
   switch (field.kind) {
     case JsonKind::kText:
-      return fmt::format("{} must be a string", field.name);
+      return fmt::format("{} must be a string of {} to {} bytes", field.name, field.min, field.max);
     case JsonKind::kTexts:
       return fmt::format("{} must be a string or a list of 1 to {} strings", field.name, kJsonListMax);
     case JsonKind::kInteger:
@@ -35,6 +35,10 @@ std::string expectation(const JsonField& field) {
       return fmt::format("{} must be true or false", field.name);
   }
   return {};
+}
+
+bool within(const JsonField& field, std::int64_t number) {
+  return number >= field.min && number <= field.max;
 }
 
 std::string names_of(std::span<const JsonField> fields) {
@@ -53,7 +57,7 @@ struct JsonReader::Impl {
   enum class Verdict : std::uint8_t { kGood, kBadObject, kBroken };
 
   ondemand::parser parser;
-  std::array<JsonValue, kFieldsMax> values;
+  std::array<JsonValue, kSlots> values;
   std::array<std::string_view, kJsonListMax> list;
   JsonFault fault;
 
@@ -80,7 +84,7 @@ JsonReader::~JsonReader() = default;
 
 bool JsonReader::read(std::string& body, std::span<const JsonField> fields, std::size_t objects_max,
                       JsonObjects& objects) {
-  CHECK(fields.size() <= kFieldsMax);
+  for (const JsonField& field : fields) CHECK(field.slot < kSlots);
   if (impl_->read_document(body, fields, objects_max, objects) == Impl::Verdict::kGood) return true;
   fault_ = std::move(impl_->fault);
   return false;
@@ -114,7 +118,7 @@ JsonReader::Impl::Verdict JsonReader::Impl::read_document(std::string& body, std
       objects.bad_object(std::move(fault));
       return Verdict::kGood;
     }
-    if (verdict == Verdict::kGood) objects.object(std::span(values).first(fields.size()));
+    if (verdict == Verdict::kGood) objects.object(values);
   } else {
     fault = {{}, {}, "the body must be an object or an array of objects"};
     return Verdict::kBroken;
@@ -148,7 +152,7 @@ JsonReader::Impl::Verdict JsonReader::Impl::read_objects(ondemand::array array, 
     }
     if (verdict == Verdict::kBroken) return verdict;
     if (verdict == Verdict::kGood) {
-      objects.object(std::span(values).first(fields.size()));
+      objects.object(values);
     } else {
       objects.bad_object(std::move(fault));
     }
@@ -159,7 +163,7 @@ JsonReader::Impl::Verdict JsonReader::Impl::read_objects(ondemand::array array, 
 }
 
 JsonReader::Impl::Verdict JsonReader::Impl::read_object(ondemand::object object, std::span<const JsonField> fields) {
-  for (std::size_t i = 0; i < fields.size(); ++i) values[i] = {};
+  values.fill({});
   for (auto member : object) {
     ondemand::field json;
     simdjson::error_code error = std::move(member).get(json);
@@ -173,10 +177,11 @@ JsonReader::Impl::Verdict JsonReader::Impl::read_object(ondemand::object object,
       return refuse(name, shown(std::string_view(json.value().raw_json_token())),
                     fmt::format("there is no field of this name here; there are {}", names_of(fields)));
     }
-    if (values[i].given) {
+    JsonValue& value = values[fields[i].slot];
+    if (value.given) {
       return refuse(name, shown(std::string_view(json.value().raw_json_token())), "the field is given twice");
     }
-    const Verdict verdict = read_value(json.value(), fields[i], values[i]);
+    const Verdict verdict = read_value(json.value(), fields[i], value);
     if (verdict != Verdict::kGood) return verdict;
   }
   return Verdict::kGood;
@@ -188,13 +193,13 @@ JsonReader::Impl::Verdict JsonReader::Impl::read_value(ondemand::value json, con
   bool good = false;
   switch (field.kind) {
     case JsonKind::kText:
-      good = !json.get_string().get(value.text);
+      good = !json.get_string().get(value.text) && within(field, static_cast<std::int64_t>(value.text.size()));
       break;
     case JsonKind::kTexts:
       good = read_texts(json, value);
       break;
     case JsonKind::kInteger:
-      good = !json.get_int64().get(value.integer) && value.integer >= field.min && value.integer <= field.max;
+      good = !json.get_int64().get(value.integer) && within(field, value.integer);
       break;
     case JsonKind::kBool:
       good = !json.get_bool().get(value.flag);

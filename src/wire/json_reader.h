@@ -27,8 +27,9 @@ enum class JsonKind : std::uint8_t {
 
 struct JsonField {
   std::string_view name;
+  std::size_t slot = 0;  // where its value is put; below JsonReader::kSlots, and one field's only
   JsonKind kind = JsonKind::kText;
-  std::int64_t min = 0;  // of integers
+  std::int64_t min = 0;  // of an integer, or of a text's bytes
   std::int64_t max = 0;
 };
 
@@ -54,7 +55,7 @@ class JsonObjects {
   virtual ~JsonObjects() = default;
   /// Before the first: whether they come from an array.
   virtual void begin(bool array) = 0;
-  /// values[i] is that of fields[i].
+  /// JsonReader::kSlots values.
   virtual void object(std::span<const JsonValue> values) = 0;
   /// In the place of an object that is not as it must be.
   virtual void bad_object(JsonFault fault) = 0;
@@ -62,14 +63,14 @@ class JsonObjects {
 
 class JsonReader {
  public:
-  static constexpr std::size_t kFieldsMax = 16;
+  static constexpr std::size_t kSlots = 8;
 
   JsonReader();
   ~JsonReader();
 
   /// Reads all of `body`, to which simdjson's padding is appended in memory but not in size. False when the document is
   /// no JSON, neither an object nor an array of 1 to `objects_max` things: fault() says what, and whatever `objects`
-  /// was given is to be thrown away. REQUIRES: fields.size() <= kFieldsMax, no name twice.
+  /// was given is to be thrown away.
   bool read(std::string& body, std::span<const JsonField> fields, std::size_t objects_max, JsonObjects& objects);
   const JsonFault& fault() const { return fault_; }
 

@@ -10,10 +10,10 @@ namespace {
 
 constexpr std::size_t kObjectsMax = 8;
 constexpr ratel::JsonField kFields[] = {
-    {.name = "rule", .kind = ratel::JsonKind::kTexts},
-    {.name = "key", .kind = ratel::JsonKind::kText},
-    {.name = "cost", .kind = ratel::JsonKind::kInteger, .min = 0, .max = 2147483647},
-    {.name = "atmost", .kind = ratel::JsonKind::kBool},
+    {.name = "rule", .slot = 0, .kind = ratel::JsonKind::kTexts},
+    {.name = "key", .slot = 1, .kind = ratel::JsonKind::kText, .max = 200'000},
+    {.name = "cost", .slot = 2, .kind = ratel::JsonKind::kInteger, .min = 0, .max = 2147483647},
+    {.name = "atmost", .slot = 3, .kind = ratel::JsonKind::kBool},
 };
 
 class Checked final : public ratel::JsonObjects {

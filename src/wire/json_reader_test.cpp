@@ -9,10 +9,10 @@ namespace ratel {
 namespace {
 
 constexpr JsonField kFields[] = {
-    {.name = "rule", .kind = JsonKind::kTexts},
-    {.name = "key", .kind = JsonKind::kText},
-    {.name = "cost", .kind = JsonKind::kInteger, .min = 0, .max = 100},
-    {.name = "atmost", .kind = JsonKind::kBool},
+    {.name = "rule", .slot = 0, .kind = JsonKind::kTexts},
+    {.name = "key", .slot = 1, .kind = JsonKind::kText, .max = 200'000},
+    {.name = "cost", .slot = 2, .kind = JsonKind::kInteger, .min = 0, .max = 100},
+    {.name = "atmost", .slot = 3, .kind = JsonKind::kBool},
 };
 
 /// Writes down what it is given: `rule=a,b key=c;` or `!field=value;`.

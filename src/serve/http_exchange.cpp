@@ -1,0 +1,113 @@
+#include "serve/http_exchange.h"
+
+#include <utility>
+
+namespace ratel {
+namespace {
+
+constexpr std::string_view kJson = "application/json";
+constexpr std::string_view kProblemJson = "application/problem+json";
+
+}  // namespace
+
+HttpItem& HttpExchange::add_item() {
+  if (count == items.size()) items.emplace_back();
+  HttpItem& item = items[count++];
+  item.clear();
+  return item;
+}
+
+void HttpExchange::say(int with_status, std::string_view type, std::string_view body) {
+  reply = Reply::kText;
+  status = with_status;
+  content_type = type;
+  text = body;
+}
+
+void HttpExchange::refuse(Problem with) {
+  reply = Reply::kProblem;
+  problem = std::move(with);
+}
+
+HttpExchange* HttpExchangePool::take() {
+  if (resting_.empty()) {
+    auto made = std::make_unique<HttpExchange>();
+    made->pool = this;
+    return made.release();
+  }
+  HttpExchange* exchange = resting_.back().release();
+  resting_.pop_back();
+  return exchange;
+}
+
+void HttpExchangePool::give_back(HttpExchange* exchange) {
+  std::unique_ptr<HttpExchange> owned(exchange);
+  if (resting_.size() == kHttpExchangesKept) return;
+  if (!resting_.empty() && owned->items.size() > kHttpItemsKept) owned->items.resize(kHttpItemsKept);
+  owned->array = false;
+  owned->count = 0;
+  owned->headers.clear();
+  owned->text.clear();
+  owned->session = nullptr;
+  owned->next = nullptr;
+  resting_.push_back(std::move(owned));
+}
+
+void HttpReplyWriter::write(const HttpExchange& exchange, Micros wall_us, std::string& output) {
+  body_.clear();
+  headers_.clear();
+  HttpResponseHead head{.date = date_.at(wall_us), .connection = exchange.connection};
+  std::string_view body;
+  switch (exchange.reply) {
+    case HttpExchange::Reply::kAnswers:
+      write_answers(exchange);
+      head.content_type = kJson;
+      body = body_;
+      break;
+    case HttpExchange::Reply::kAuth:
+      write_auth(exchange, head);
+      body = body_;
+      break;
+    case HttpExchange::Reply::kText:
+      head.status = exchange.status;
+      head.content_type = exchange.content_type;
+      head.headers = exchange.headers;
+      body = exchange.text;
+      break;
+    case HttpExchange::Reply::kProblem: {
+      JsonWriter json(body_);
+      json.begin_object();
+      write_problem(exchange.problem, json);
+      json.end_object();
+      head.status = exchange.problem.status;
+      head.content_type = kProblemJson;
+      head.headers = exchange.problem.headers;
+      body = body_;
+      break;
+    }
+  }
+  head.content_length = body.size();
+  append_http_head(output, head);
+  if (!exchange.without_body) output += body;
+}
+
+void HttpReplyWriter::write_answers(const HttpExchange& exchange) {
+  JsonWriter json(body_);
+  if (!exchange.array) return write_item(exchange.items.front(), json);
+  json.begin_array();
+  for (std::size_t i = 0; i < exchange.count; ++i) write_item(exchange.items[i], json);
+  json.end_array();
+}
+
+void HttpReplyWriter::write_auth(const HttpExchange& exchange, HttpResponseHead& head) {
+  const HttpItem& item = exchange.items.front();
+  head.status = auth_status(item.answer.decision, exchange.auth);
+  append_auth_headers(item, exchange.auth, headers_);
+  head.headers = headers_;
+  if (item.answer.decision.allowed) return;
+  head.content_type = kProblemJson;
+  JsonWriter json(body_);
+  write_auth_denial(item, head.status, json);
+}
+
+}  // namespace ratel

@@ -1,0 +1,89 @@
+#pragma once
+// A request on its way to its response. Belongs to one event loop.
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "serve/http_auth.h"
+#include "serve/http_question.h"
+#include "wire/http_response.h"
+
+namespace ratel {
+
+class HttpSession;
+class HttpExchangePool;
+
+/// Memory that a resting exchange keeps: most requests are one question. One exchange a loop may keep more, so that a
+/// loop whose store answers at once allocates nothing for long arrays either.
+inline constexpr std::size_t kHttpItemsKept = 16;
+/// Resting exchanges; as many as are at once under way in a busy loop over a store that answers later.
+inline constexpr std::size_t kHttpExchangesKept = 256;
+
+struct HttpExchange {
+  enum class Reply : std::uint8_t {
+    kAnswers,  // of the items, in JSON
+    kAuth,     // of the one item, in status and headers
+    kText,
+    kProblem,
+  };
+
+  Reply reply = Reply::kText;
+  bool array = false;
+  bool without_body = false;  // of HEAD
+  HttpResponseHead::Connection connection = HttpResponseHead::Connection::kDefault;
+
+  // kAnswers, kAuth
+  std::deque<HttpItem> items;  // the first `count` of them; a deque, because questions point into their item
+  std::size_t count = 0;
+  AuthReply auth;
+
+  // kText
+  int status = 200;
+  std::string_view content_type = {};
+  std::string headers;  // lines, each with its CRLF
+  std::string text;
+
+  // kProblem
+  Problem problem;
+
+  // The session's: its place among the responses that are owed.
+  HttpExchangePool* pool = nullptr;
+  HttpSession* session = nullptr;  // who owes it; nullptr when the connection is gone
+  HttpExchange* next = nullptr;
+  std::size_t awaited = 0;  // answers, and 1 while there may be more to ask
+
+  HttpItem& add_item();
+  void say(int with_status, std::string_view type, std::string_view body);
+  void refuse(Problem with);
+};
+
+/// Exchanges that are not under way, for reuse.
+class HttpExchangePool {
+ public:
+  HttpExchange* take();
+  void give_back(HttpExchange* exchange);
+
+ private:
+  std::vector<std::unique_ptr<HttpExchange>> resting_;
+};
+
+/// Writes responses. One an event loop.
+class HttpReplyWriter {
+ public:
+  /// Appends the response of an exchange all of whose answers are in.
+  void write(const HttpExchange& exchange, Micros wall_us, std::string& output);
+
+ private:
+  void write_answers(const HttpExchange& exchange);
+  void write_auth(const HttpExchange& exchange, HttpResponseHead& head);
+
+  HttpDate date_;
+  std::string body_;
+  std::string headers_;
+};
+
+}  // namespace ratel
