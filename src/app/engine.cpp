@@ -1,0 +1,139 @@
+// Tested by tests/test_serving.py
+
+#include "app/engine.h"
+
+#include <cstring>
+
+#include "app/version.h"
+
+namespace ratel {
+namespace {
+
+// Some 2 us each: a pause of an eighth of a millisecond a second, and a table of ten million keys is gone through in
+// under four minutes.
+constexpr std::uint32_t kBucketsTidiedPerTick = 64;
+
+Sample sample(Sample::Kind kind, const char* name, const char* help, double value) {
+  return {.name = name, .help = help, .kind = kind, .labels = {}, .value = value};
+}
+
+}  // namespace
+
+Engine::Loop::Loop(Engine& engine, std::uint64_t seed)
+    : gate(engine.store_),
+      metrics(engine.metrics_.add_loop()),
+      prng(seed),
+      accept_failures(engine.log_, LogLevel::kError, "cannot accept connections"),
+      resp({.gate = gate,
+            .resolver = resolver,
+            .metrics = metrics,
+            .prng = prng,
+            .password = engine.settings_.password,
+            .facts = [&engine] { return engine.facts(); }}) {}
+
+Engine::Engine(const Settings& settings, const Options& options, const Clock& clock, Log& log)
+    : settings_(settings),
+      clock_(clock),
+      log_(log),
+      start_(clock.now()),
+      store_({.seed = options.seed, .max_memory_bytes = options.max_memory_bytes, .start = start_}),
+      server_(clock, options.loops, [this](int loop) { return worker_options(loop); }) {
+  Prng seeds(options.seed ^ 1);
+  for (int i = 0; i < options.loops; ++i) loops_.push_back(std::make_unique<Loop>(*this, seeds.next()));
+  metrics_.collect([this](std::vector<Sample>& samples) { collect(samples); });
+}
+
+Worker::Options Engine::worker_options(int loop) {
+  const auto own = [this, loop]() -> Loop& { return *loops_[static_cast<std::size_t>(loop)]; };
+  Worker::Options options;
+  options.limits.connections_max = static_cast<std::size_t>(settings_.max_connections);
+  options.limits.idle_us = settings_.idle_timeout_us;
+  options.tick = [this](Instant now) { store_.tidy(now, kBucketsTidiedPerTick); };
+  options.turn_ended = [own](Micros took_us) { own().metrics.answered(took_us); };
+  options.accept_failed = [this, own](int error) {
+    own().accept_failures.note(clock_.now(), {{"error", std::strerror(error)}});
+  };
+  return options;
+}
+
+Status Engine::listen() {
+  std::vector<SessionFactory*> factories;
+  if (settings_.resp) {
+    for (const auto& loop : loops_) factories.push_back(&loop->resp);
+    if (Status status = listen(*settings_.resp, !settings_.password.empty(), factories, resp_); !status.ok()) {
+      return status;
+    }
+  }
+  return Done{};
+}
+
+Status Engine::listen(const Address& address, bool has_secret, const std::vector<SessionFactory*>& factories,
+                      Listener& listener) {
+  const bool beyond_loopback = has_secret || settings_.insecure_listen;
+  auto names = server_.listen(address, beyond_loopback, factories, listener.counts);
+  if (!names.ok()) return names.error();
+  listener.address.clear();
+  for (const std::string& name : *names) listener.address += (listener.address.empty() ? "" : ",") + name;
+  return Done{};
+}
+
+void Engine::use(const RuleBookPtr& book) {
+  const auto give = [this, book](int loop) { loops_[static_cast<std::size_t>(loop)]->resolver.use(book); };
+  if (running_) return server_.post(give);
+  for (int i = 0; i < server_.workers(); ++i) give(i);
+}
+
+void Engine::start() {
+  running_ = true;
+  server_.start();
+}
+
+ServerFacts Engine::facts() const {
+  const TableStats table = store_.stats();
+  return {.version = std::string(version()),
+          .uptime_s = (clock_.now().monotonic_us - start_.monotonic_us) / kSecond_us,
+          .connections = resp_.counts.open + http_.counts.open,
+          .keys = table.entries,
+          .memory_bytes = table.bytes};
+}
+
+void Engine::collect(std::vector<Sample>& samples) const {
+  using Kind = Sample::Kind;
+  const auto per_listener = [&](Kind kind, const char* name, const char* help, auto member) {
+    for (const auto& [label, listener] : {std::pair{"resp", &resp_}, std::pair{"http", &http_}}) {
+      samples.push_back({.name = name,
+                         .help = help,
+                         .kind = kind,
+                         .labels = {{"listener", label}},
+                         .value = static_cast<double>((listener->counts.*member).load())});
+    }
+  };
+  per_listener(Kind::kGauge, "ratel_connections", "Open connections.", &ListenerCounts::open);
+  per_listener(Kind::kCounter, "ratel_connections_accepted_total", "Connections that came.", &ListenerCounts::accepted);
+  per_listener(Kind::kCounter, "ratel_connections_refused_total", "Connections above max_connections.",
+               &ListenerCounts::refused);
+  per_listener(Kind::kCounter, "ratel_connections_timed_out_total",
+               "Connections closed for being idle, sending too slowly or not reading.", &ListenerCounts::timed_out);
+  per_listener(Kind::kCounter, "ratel_accept_failures_total", "Times that no connection could be accepted.",
+               &ListenerCounts::accept_failures);
+
+  const TableStats table = store_.stats();
+  samples.push_back(sample(Kind::kGauge, "ratel_table_entries", "Counters in memory, those that are over included.",
+                           static_cast<double>(table.entries)));
+  samples.push_back(sample(Kind::kGauge, "ratel_table_bytes", "Memory that counters take.",
+                           static_cast<double>(table.bytes)));
+  samples.push_back(sample(Kind::kGauge, "ratel_table_max_bytes", "Memory that counters may take.",
+                           static_cast<double>(table.max_bytes)));
+  samples.push_back(sample(Kind::kCounter, "ratel_table_live_evictions_total",
+                           "Counters that were forgotten before their time for want of memory.",
+                           static_cast<double>(table.live_evictions)));
+
+  const Instant now = clock_.now();
+  samples.push_back(sample(Kind::kGauge, "ratel_uptime_seconds", "Since the start.",
+                           static_cast<double>(now.monotonic_us - start_.monotonic_us) * 1e-6));
+  Sample build = sample(Kind::kGauge, "ratel_build_info", "Which ratel this is; always 1.", 1);
+  build.labels = {{"version", std::string(version())}, {"revision", std::string(revision())}};
+  samples.push_back(std::move(build));
+}
+
+}  // namespace ratel

@@ -1,0 +1,84 @@
+#pragma once
+// All of a running server but its signals and files: store, counters, and for each event loop its gate, rules and
+// sessions. Built by hand, here; who reads this has read the program.
+//
+// Belongs to the thread that made it. What an event loop owns is touched on its thread only.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/settings.h"
+#include "base/clock.h"
+#include "net/server.h"
+#include "observe/log.h"
+#include "observe/metrics.h"
+#include "serve/resp_session.h"
+#include "store/memory_store.h"
+
+namespace ratel {
+
+class Engine {
+ public:
+  struct Options {
+    int loops = 1;
+    std::uint64_t max_memory_bytes = 0;
+    std::uint64_t seed = 0;
+  };
+
+  Engine(const Settings& settings, const Options& options, const Clock& clock, Log& log);
+
+  /// Opens what the settings name. The error is one line.
+  Status listen();
+
+  /// The rules in force from now on, for every loop. Before start(), or while it runs.
+  void use(const RuleBookPtr& book);
+
+  void start();
+  void drain() { server_.drain(); }
+  bool drained() const { return server_.drained(); }
+  void join() { server_.join(); }
+
+  Metrics& metrics() { return metrics_; }
+  /// Where it listens, as `host:port`, several with commas between; `off`.
+  const std::string& resp_address() const { return resp_.address; }
+  const std::string& http_address() const { return http_.address; }
+
+ private:
+  /// What one event loop has for itself.
+  struct Loop {
+    Loop(Engine& engine, std::uint64_t seed);
+
+    Gate gate;
+    Resolver resolver;
+    LoopMetrics& metrics;
+    Prng prng;
+    SparseLog accept_failures;
+    RespSessionFactory resp;
+  };
+
+  struct Listener {
+    std::string address = "off";
+    ListenerCounts counts;
+  };
+
+  Worker::Options worker_options(int loop);
+  Status listen(const Address& address, bool has_secret, const std::vector<SessionFactory*>& factories,
+                Listener& listener);
+  ServerFacts facts() const;
+  void collect(std::vector<Sample>& samples) const;
+
+  const Settings& settings_;
+  const Clock& clock_;
+  Log& log_;
+  const Instant start_;
+  MemoryStore store_;
+  Metrics metrics_;
+  std::vector<std::unique_ptr<Loop>> loops_;
+  Listener resp_;
+  Listener http_;
+  bool running_ = false;
+  Server server_;  // last: its threads end before what they use
+};
+
+}  // namespace ratel
