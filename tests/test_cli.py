@@ -1,10 +1,8 @@
 """The command line as a person at a shell meets it: what is said, where, and with which exit code."""
 
 import json
-import os
 import signal
 import socket
-import time
 import urllib.error
 import urllib.request
 
@@ -147,63 +145,6 @@ def test_without_rules_limits_in_the_question_work(ratel):
     assert redis_cli(port, "CL.THROTTLE", "k", 15, 30, 60)[2] == "3) (integer) 15"
     assert redis_cli(port, "RATEL.ALLOW", "LIMIT", "1/day", "k")[0] == "1) (integer) 1"
     assert redis_cli(port, "RATEL.ALLOW", "LIMIT", "1/day", "k")[0] == "1) (integer) 0"
-
-
-def test_a_unix_socket_and_a_listener_that_is_off(ratel, tmp_path):
-    path = tmp_path / "s"
-    server = ratel("--resp", f"unix:{path}", "--http", "off")
-    assert server.http is None
-    with socket.socket(socket.AF_UNIX) as client:
-        client.connect(str(path))
-        client.sendall(b"PING\r\n")
-        assert client.recv(100) == b"+PONG\r\n"
-
-
-def allowed_now(port, rule, key):
-    return redis_cli(port, "RATEL.ALLOW", rule, key)[0]
-
-
-@pytest.mark.parametrize("how", ["file", "signal"])
-def test_reload_is_atomic(ratel, how):
-    server = ratel(rules="rules:\n  first: { limit: 2/day }\n")
-    port = server.resp_port
-    assert allowed_now(port, "first", "k") == "1) (integer) 1"
-
-    def rewrite(text, ready, what):
-        server.rules_path.with_suffix(".new").write_text(text, encoding="utf-8")
-        os.replace(server.rules_path.with_suffix(".new"), server.rules_path)
-        if how == "signal":
-            server.signal(signal.SIGHUP)
-        server.until(ready, what)
-
-    rewrite("rules:\n  first: { limit: 2/day }\n  second: { limit: 1/day }\n",
-            lambda: allowed_now(port, "second", "k") == "1) (integer) 1", "the second rule")
-    # what did not change keeps its counts
-    assert allowed_now(port, "first", "k") == "1) (integer) 1"
-    assert allowed_now(port, "first", "k") == "1) (integer) 0"
-
-    # a bad file changes nothing and says so, with its place
-    rewrite("rules:\n  second: { limit: 9/mn }\n", lambda: "9/mn" in server.log(), "complaint")
-    assert ":2:" in server.log()
-    assert allowed_now(port, "second", "k") == "1) (integer) 0"
-    assert "unknown rule" not in " ".join(redis_cli(port, "RATEL.PEEK", "first", "k"))
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_drains_and_ends_with_0(ratel, number):
-    server = ratel()
-    with socket.create_connection(("127.0.0.1", server.resp_port)) as client:
-        client.sendall(b"PING\r\n")
-        assert client.recv(100) == b"+PONG\r\n"
-        client.sendall(b"CL.THROTTLE k 15 30 60\r\n" * 1000)
-        received = b""
-        while received.count(b"*5\r\n") < 1000:
-            received += client.recv(1 << 16)
-        server.signal(number)
-        assert client.recv(100) == b""  # an idle connection is closed at once
-    started = time.monotonic()
-    assert server.process.wait(30) == 0
-    assert time.monotonic() - started < 30
 
 
 def test_secrets_come_from_files_and_open_the_doors(ratel, tmp_path):

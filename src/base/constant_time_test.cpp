@@ -12,11 +12,18 @@ TEST(ConstantTime, ComparesWholeStrings) {
     bool equal;
   };
   const Case cases[] = {
-      {"", "", true},         {"secret", "secret", true},        {"secret", "secreT", false}, {"secret", "Secret", false},
-      {"secret", "", false},  {"secret", "secretsecret", false}, {"", "secret", false},       {"secret", "secre", false},
+      {"", "", true},
+      {"secret", "secret", true},
+      {"secret", "secreT", false},
+      {"secret", "Secret", false},
+      {"secret", "", false},
+      {"secret", "secretsecret", false},
+      {"", "secret", false},
+      {"secret", "secre", false},
       {"aa", "aaa", false},
   };
-  for (const Case& c : cases) EXPECT_EQ(equal_in_constant_time(c.secret, c.given), c.equal) << c.secret << " " << c.given;
+  for (const Case& c : cases)
+    EXPECT_EQ(equal_in_constant_time(c.secret, c.given), c.equal) << c.secret << " " << c.given;
 }
 
 }  // namespace

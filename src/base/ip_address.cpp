@@ -64,7 +64,9 @@ std::optional<IpAddress> parse(std::string_view text) {
 /// IPv4 that travels inside IPv6 is the same client.
 void unwrap_v4(IpAddress& address) {
   if (!address.v6) return;
-  const auto begins_with = [&](const auto& prefix) { return std::equal(prefix.begin(), prefix.end(), address.bytes.begin()); };
+  const auto begins_with = [&](const auto& prefix) {
+    return std::equal(prefix.begin(), prefix.end(), address.bytes.begin());
+  };
   if (!begins_with(kMapped) && !begins_with(kNat64)) return;
   std::memmove(address.bytes.data(), address.bytes.data() + 12, 4);
   address.v6 = false;
@@ -98,6 +100,8 @@ bool canonical_ip_key(std::string_view text, int ipv6_prefix, std::string& out) 
   return true;
 }
 
-bool is_ip_address(std::string_view text) { return parse(text).has_value(); }
+bool is_ip_address(std::string_view text) {
+  return parse(text).has_value();
+}
 
 }  // namespace ratel

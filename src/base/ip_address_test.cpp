@@ -55,11 +55,46 @@ TEST(IpAddress, HasOneKeyHoweverItIsWritten) {
 TEST(IpAddress, RefusesWhatIsNone) {
   using namespace std::string_view_literals;
   const std::string_view cases[] = {
-      "", " ", "localhost", "unknown", "1.2.3", "1.2.3.4.5", "1.2.3.256", "01.2.3.4", "0x1.2.3.4", "16909060",
-      "1.2.3.4 ", " 1.2.3.4", "1.2.3.4\0"sv, "1.2.3.4\0x"sv, "1.2.3.4:", "1.2.3.4:65536", "1.2.3.4:-1", "1.2.3.4:http",
-      "1.2.3.4%eth0", "[1.2.3.4]", "[1.2.3.4]:80", "::ffff:1.2.3", ":::", "1:2:3:4:5:6:7", "1:2:3:4:5:6:7:8:9",
-      "12345::", "g::", "fe80::1%", "[::1", "::1]", "[::1]80", "[::1]:", "[::1]:x", "[]", "[", "[[::1]]", "2001:db8::/64",
-      "_hidden", "\"1.2.3.4\"", "1:2:3:4:5:6:7:8:443",
+      "",
+      " ",
+      "localhost",
+      "unknown",
+      "1.2.3",
+      "1.2.3.4.5",
+      "1.2.3.256",
+      "01.2.3.4",
+      "0x1.2.3.4",
+      "16909060",
+      "1.2.3.4 ",
+      " 1.2.3.4",
+      "1.2.3.4\0"sv,
+      "1.2.3.4\0x"sv,
+      "1.2.3.4:",
+      "1.2.3.4:65536",
+      "1.2.3.4:-1",
+      "1.2.3.4:http",
+      "1.2.3.4%eth0",
+      "[1.2.3.4]",
+      "[1.2.3.4]:80",
+      "::ffff:1.2.3",
+      ":::",
+      "1:2:3:4:5:6:7",
+      "1:2:3:4:5:6:7:8:9",
+      "12345::",
+      "g::",
+      "fe80::1%",
+      "[::1",
+      "::1]",
+      "[::1]80",
+      "[::1]:",
+      "[::1]:x",
+      "[]",
+      "[",
+      "[[::1]]",
+      "2001:db8::/64",
+      "_hidden",
+      "\"1.2.3.4\"",
+      "1:2:3:4:5:6:7:8:443",
       "0000000000000000000000000000000000000000000000000000000000000000000000001::",
   };
   for (const std::string_view text : cases) {
@@ -91,7 +126,8 @@ std::string written_out(const Groups& groups, const char* format) {
 
 Groups any_groups() {
   // Zeros matter: they are what the short form leaves out.
-  return *rc::gen::container<Groups>(rc::gen::oneOf(rc::gen::just<std::uint16_t>(0), rc::gen::arbitrary<std::uint16_t>()));
+  return *rc::gen::container<Groups>(
+      rc::gen::oneOf(rc::gen::just<std::uint16_t>(0), rc::gen::arbitrary<std::uint16_t>()));
 }
 
 /// Every IPv4 address, plain, mapped, mapped in hex and behind a NAT64, is one key.
@@ -104,9 +140,9 @@ TEST(Invariant43, Ipv4HasOneKey) {
     std::snprintf(hex, sizeof hex, "%x:%x", a[0] << 8 | a[1], a[2] << 8 | a[3]);
     const int prefix = *rc::gen::inRange(1, 129);
     RC_ASSERT(key_of(plain, prefix) == plain);
-    for (const std::string& same : {std::string("::ffff:") + plain, std::string("::FFFF:") + hex,
-                                    std::string("64:ff9b::") + plain, std::string("64:ff9b::") + hex,
-                                    std::string(plain) + ":8080", "[::ffff:" + std::string(plain) + "]:8080"}) {
+    for (const std::string& same :
+         {std::string("::ffff:") + plain, std::string("::FFFF:") + hex, std::string("64:ff9b::") + plain,
+          std::string("64:ff9b::") + hex, std::string(plain) + ":8080", "[::ffff:" + std::string(plain) + "]:8080"}) {
       RC_ASSERT(key_of(same, prefix) == plain);
     }
   }));

@@ -21,8 +21,8 @@ struct Cell {
   static constexpr Micros kFresh_us = std::numeric_limits<Micros>::min();
 
   /// When the counter is as good as new, in StoreTime::now_us, calendar windows too: a cell with until_us < now_us *is*
-  /// an absent one, and a store may drop it or give its place to another key without knowing the algorithm. For gcra the
-  /// whole microseconds of the theoretical arrival time.
+  /// an absent one, and a store may drop it or give its place to another key without knowing the algorithm. For gcra
+  /// the whole microseconds of the theoretical arrival time.
   Micros until_us = kFresh_us;
   /// gcra: the arrival time's numerator r. fixed window: the count; a calendar window's start in seconds << 32 | count.
   /// sliding window: previous << 32 | current. sliding log and concurrency: nothing.
