@@ -31,26 +31,31 @@ void HttpExchange::refuse(Problem with) {
 
 HttpExchange* HttpExchangePool::take() {
   if (resting_.empty()) {
-    auto made = std::make_unique<HttpExchange>();
-    made->pool = this;
-    return made.release();
+    all_.push_back(std::make_unique<HttpExchange>());
+    all_.back()->pool = this;
+    all_.back()->place = all_.size() - 1;
+    return all_.back().get();
   }
-  HttpExchange* exchange = resting_.back().release();
+  HttpExchange* exchange = resting_.back();
   resting_.pop_back();
   return exchange;
 }
 
 void HttpExchangePool::give_back(HttpExchange* exchange) {
-  std::unique_ptr<HttpExchange> owned(exchange);
-  if (resting_.size() == kHttpExchangesKept) return;
-  if (!resting_.empty() && owned->items.size() > kHttpItemsKept) owned->items.resize(kHttpItemsKept);
-  owned->array = false;
-  owned->count = 0;
-  owned->headers.clear();
-  owned->text.clear();
-  owned->session = nullptr;
-  owned->next = nullptr;
-  resting_.push_back(std::move(owned));
+  if (resting_.size() == kHttpExchangesKept) {
+    std::swap(all_[exchange->place], all_.back());
+    all_[exchange->place]->place = exchange->place;
+    all_.pop_back();
+    return;
+  }
+  if (!resting_.empty() && exchange->items.size() > kHttpItemsKept) exchange->items.resize(kHttpItemsKept);
+  exchange->array = false;
+  exchange->count = 0;
+  exchange->headers.clear();
+  exchange->text.clear();
+  exchange->session = nullptr;
+  exchange->next = nullptr;
+  resting_.push_back(exchange);
 }
 
 void HttpReplyWriter::write(const HttpExchange& exchange, Micros wall_us, std::string& output) {

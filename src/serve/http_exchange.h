@@ -52,6 +52,7 @@ struct HttpExchange {
 
   // The session's: its place among the responses that are owed.
   HttpExchangePool* pool = nullptr;
+  std::size_t place = 0;           // among those of the pool
   HttpSession* session = nullptr;  // who owes it; nullptr when the connection is gone
   HttpExchange* next = nullptr;
   std::size_t awaited = 0;  // answers, and 1 while there may be more to ask
@@ -61,14 +62,15 @@ struct HttpExchange {
   void refuse(Problem with);
 };
 
-/// Exchanges that are not under way, for reuse.
+/// All exchanges of a loop; those that are not under way are used again.
 class HttpExchangePool {
  public:
   HttpExchange* take();
   void give_back(HttpExchange* exchange);
 
  private:
-  std::vector<std::unique_ptr<HttpExchange>> resting_;
+  std::vector<std::unique_ptr<HttpExchange>> all_;
+  std::vector<HttpExchange*> resting_;
 };
 
 /// Writes responses. One an event loop.

@@ -35,7 +35,8 @@ std::string_view http_page() {
 <tr><td><code>POST /v1/refund</code></td><td>gives back; <code>/v1/reset</code> forgets a key</td></tr>
 <tr><td><code>POST /v1/acquire</code></td><td>takes a slot of a concurrency limit; <code>/v1/renew</code>,
 <code>/v1/release</code></td></tr>
-<tr><td><code>GET /v1/auth</code></td><td>for proxies: nginx auth_request, Caddy forward_auth, Traefik ForwardAuth</td></tr>
+<tr><td><code>GET /v1/auth</code></td><td>for proxies: nginx auth_request, Caddy forward_auth,
+Traefik ForwardAuth</td></tr>
 <tr><td><a href="/metrics">/metrics</a></td><td>for Prometheus</td></tr>
 <tr><td><a href="/healthz">/healthz</a></td><td>whether it runs; <a href="/readyz">/readyz</a>: whether its answers are
 exact</td></tr>

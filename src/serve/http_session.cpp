@@ -299,9 +299,9 @@ void HttpSession::on_answer(void* context, std::uint64_t ticket, const Answer& a
   exchange.items[ticket].answer = answer;
   HttpSession* session = exchange.session;
   if (session != nullptr) {
-    const bool last = exchange.awaited == 1;
+    const bool sends = exchange.awaited == 1 && session->first_ == &exchange;
     session->settle(exchange);
-    if (last) session->outlet_.wake();
+    if (sends) session->outlet_.wake();
   } else if (--exchange.awaited == 0) {
     exchange.pool->give_back(&exchange);
   }
