@@ -18,9 +18,8 @@ class Reloader {
   /// `series_of` gives a rule's name its row of counters (Rule::series), the same at every reload.
   explicit Reloader(std::function<std::uint32_t(std::string_view)> series_of) : series_of_(std::move(series_of)) {}
 
-  /// Makes `files` the rules in force, all or nothing. Returns the new book, or nullptr when the texts are those
-  /// already in force. An error lists what is wrong, a line each; then the book in force stays, and the same bad texts
-  /// offered again give nullptr, so that a poll reports a bad file once.
+  /// Makes `files` the rules in force, all or nothing. Returns the new book, or nullptr when the texts are those already
+  /// in force. An error lists what is wrong, a line each; then what is in force stays.
   Result<RuleBookPtr> offer(std::vector<RuleFile> files);
 
   const RuleBookPtr& book() const { return book_; }
@@ -28,7 +27,7 @@ class Reloader {
  private:
   std::function<std::uint32_t(std::string_view)> series_of_;
   RuleBookPtr book_ = std::make_shared<const RuleBook>();
-  std::optional<std::vector<RuleFile>> seen_;  // the texts offered last
+  std::optional<std::vector<RuleFile>> in_force_;  // the texts book_ was made of
 };
 
 }  // namespace ratel
