@@ -29,7 +29,16 @@ Engine::Loop::Loop(Engine& engine, std::uint64_t seed)
             .metrics = metrics,
             .prng = prng,
             .password = engine.settings_.password,
-            .facts = [&engine] { return engine.facts(); }}) {}
+            .facts = [&engine] { return engine.facts(); }}),
+      http({.gate = gate,
+            .resolver = resolver,
+            .metrics = metrics,
+            .prng = prng,
+            .token = engine.settings_.token,
+            .allowed_hosts = engine.settings_.allowed_hosts,
+            .auth = {.trusted_hops = engine.settings_.trusted_hops},
+            .why_not_ready = [] { return std::string(); },  // memory always answers
+            .metrics_text = [&engine] { return engine.metrics_.text(); }}) {}
 
 Engine::Engine(const Settings& settings, const Options& options, const Clock& clock, Log& log)
     : settings_(settings),
@@ -56,25 +65,24 @@ Worker::Options Engine::worker_options(int loop) {
   return options;
 }
 
-Status Engine::listen() {
-  std::vector<SessionFactory*> factories;
-  if (settings_.resp) {
-    for (const auto& loop : loops_) factories.push_back(&loop->resp);
-    if (Status status = listen(*settings_.resp, !settings_.password.empty(), factories, resp_); !status.ok()) {
-      return status;
-    }
-  }
-  return Done{};
-}
-
-Status Engine::listen(const Address& address, bool has_secret, const std::vector<SessionFactory*>& factories,
+template <typename Factory>
+Status Engine::listen(const std::optional<Address>& address, bool has_secret, Factory Loop::*factory,
                       Listener& listener) {
-  const bool beyond_loopback = has_secret || settings_.insecure_listen;
-  auto names = server_.listen(address, beyond_loopback, factories, listener.counts);
+  if (!address) return Done{};
+  std::vector<SessionFactory*> factories;
+  for (const auto& loop : loops_) factories.push_back(&(loop.get()->*factory));
+  auto names = server_.listen(*address, has_secret || settings_.insecure_listen, factories, listener.counts);
   if (!names.ok()) return names.error();
   listener.address.clear();
   for (const std::string& name : *names) listener.address += (listener.address.empty() ? "" : ",") + name;
   return Done{};
+}
+
+Status Engine::listen() {
+  if (Status status = listen(settings_.resp, !settings_.password.empty(), &Loop::resp, resp_); !status.ok()) {
+    return status;
+  }
+  return listen(settings_.http, !settings_.token.empty(), &Loop::http, http_);
 }
 
 void Engine::use(const RuleBookPtr& book) {
@@ -130,7 +138,7 @@ void Engine::collect(std::vector<Sample>& samples) const {
 
   const Instant now = clock_.now();
   samples.push_back(sample(Kind::kGauge, "ratel_uptime_seconds", "Since the start.",
-                           static_cast<double>(now.monotonic_us - start_.monotonic_us) * 1e-6));
+                           static_cast<double>(now.monotonic_us - start_.monotonic_us) / 1e6));
   Sample build = sample(Kind::kGauge, "ratel_build_info", "Which ratel this is; always 1.", 1);
   build.labels = {{"version", std::string(version())}, {"revision", std::string(revision())}};
   samples.push_back(std::move(build));

@@ -13,6 +13,7 @@
 #include "net/server.h"
 #include "observe/log.h"
 #include "observe/metrics.h"
+#include "serve/http_session.h"
 #include "serve/resp_session.h"
 #include "store/memory_store.h"
 
@@ -55,6 +56,7 @@ class Engine {
     Prng prng;
     SparseLog accept_failures;
     RespSessionFactory resp;
+    HttpSessionFactory http;
   };
 
   struct Listener {
@@ -63,8 +65,8 @@ class Engine {
   };
 
   Worker::Options worker_options(int loop);
-  Status listen(const Address& address, bool has_secret, const std::vector<SessionFactory*>& factories,
-                Listener& listener);
+  template <typename Factory>
+  Status listen(const std::optional<Address>& address, bool has_secret, Factory Loop::*factory, Listener& listener);
   ServerFacts facts() const;
   void collect(std::vector<Sample>& samples) const;
 

@@ -69,13 +69,13 @@ MetricFamily latency(const Loops& loops) {
   constexpr std::size_t kBuckets = LoopMetrics::kBounds_us.size();
   for (std::size_t i = 0; i <= kBuckets; ++i) {
     for (const auto& loop : loops) count += loop->in_bucket(i);
-    const double bound = i < kBuckets ? static_cast<double>(LoopMetrics::kBounds_us[i]) * 1e-6
+    const double bound = i < kBuckets ? static_cast<double>(LoopMetrics::kBounds_us[i]) / 1e6
                                       : std::numeric_limits<double>::infinity();
     metric.histogram.bucket.push_back({count, bound});
   }
   for (const auto& loop : loops) sum_us += loop->sum_us();
   metric.histogram.sample_count = count;
-  metric.histogram.sample_sum = static_cast<double>(sum_us) * 1e-6;
+  metric.histogram.sample_sum = static_cast<double>(sum_us) / 1e6;
   result.metric.push_back(std::move(metric));
   return result;
 }
