@@ -7,27 +7,14 @@
 #include <vector>
 
 #include "gate/gate.h"
-#include "limit/decide.h"
 #include "serve/resp_session.h"
+#include "store/memory_store.h"
 
 namespace ratel {
 namespace {
 
 constexpr std::size_t kBatch = 16;
-
-class ArrayStore final : public Store {
- public:
-  void prepare(Question& question) override {
-    for (Charge& charge : question.charges) charge.hash[0] = std::hash<std::string_view>{}(charge.key);
-  }
-  void ask(const Question& question, Instant now, Completion done) override {
-    const Slot slot{.cell = &cells_[question.charges[0].hash[0] % cells_.size()]};
-    done(decide(question, {&slot, 1}, {.now_us = now.monotonic_us, .calendar_us = now.wall_us}));
-  }
-
- private:
-  std::vector<Cell> cells_ = std::vector<Cell>(1024);
-};
+constexpr Instant kStart{.monotonic_us = 1'759'400'000'000'000, .wall_us = 1'759'400'000'000'000};
 
 class NullStore final : public Store {
  public:
@@ -74,9 +61,8 @@ void parse(benchmark::State& state) {
 }
 BENCHMARK(parse);
 
-template <typename AnyStore>
-void turn(benchmark::State& state, const std::string& input) {
-  AnyStore store;
+/// Answers each turn's input in turn.
+void turns(benchmark::State& state, Store& store, const std::vector<std::string>& inputs) {
   Gate gate(store);
   Resolver resolver;
   LoopMetrics metrics;
@@ -92,9 +78,11 @@ void turn(benchmark::State& state, const std::string& input) {
          return ServerFacts{};
        }});
   const std::unique_ptr<Session> session = factory.make("", nobody);
-  Instant now{.monotonic_us = 1'759'400'000'000'000, .wall_us = 1'759'400'000'000'000};
+  Instant now = kStart;
+  std::size_t next = 0;
   for (auto _ : state) {
-    session->receive(input, now);
+    session->receive(inputs[next], now);
+    next = next + 1 == inputs.size() ? 0 : next + 1;
     benchmark::DoNotOptimize(session->output().data());
     session->output().clear();
     ++now.monotonic_us;
@@ -102,39 +90,57 @@ void turn(benchmark::State& state, const std::string& input) {
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(kBatch));
 }
 
-void turn_without_store(benchmark::State& state) {
-  turn<NullStore>(state, throttles("15"));
+void in_memory(benchmark::State& state, const std::vector<std::string>& inputs) {
+  MemoryStore store({.seed = 1, .max_memory_bytes = std::size_t{256} << 20, .start = kStart});
+  turns(state, store, inputs);
 }
-void turn_allowed(benchmark::State& state) {
-  turn<ArrayStore>(state, throttles("100000000"));
+
+void without_store(benchmark::State& state) {
+  NullStore store;
+  turns(state, store, {throttles("15")});
 }
-void turn_denied(benchmark::State& state) {
-  turn<ArrayStore>(state, throttles("0"));
+void allowed(benchmark::State& state) {
+  in_memory(state, {throttles("100000000")});
 }
-void turn_of_two_limits(benchmark::State& state) {
+void denied(benchmark::State& state) {
+  in_memory(state, {throttles("0")});
+}
+void two_limits(benchmark::State& state) {
   const std::string one = throttles("15");
   const std::string other = throttles("20");
   const std::size_t half = one.size() / 2;
-  turn<ArrayStore>(state, one.substr(0, half) + other.substr(half));
+  in_memory(state, {one.substr(0, half) + other.substr(half)});
 }
-void turn_of_rules(benchmark::State& state) {
-  std::string bytes;
-  for (std::size_t i = 0; i < kBatch; ++i) bytes += encode({"RATEL.ALLOW", "login", "user:" + std::to_string(i)});
-  turn<ArrayStore>(state, bytes);
-}
-void turn_of_given_limits(benchmark::State& state) {
-  std::string bytes;
-  for (std::size_t i = 0; i < kBatch; ++i) {
-    bytes += encode({"RATEL.ALLOW", "LIMIT", "5/min burst 10", "user:" + std::to_string(i)});
+void a_hundred_thousand_keys(benchmark::State& state) {
+  Prng prng(2);
+  std::vector<std::string> inputs(100'000 / kBatch);
+  for (std::string& input : inputs) {
+    for (std::size_t i = 0; i < kBatch; ++i) {
+      const std::string key = "key:" + std::to_string(1'000'000'000'000 + prng.next() % 100'000);
+      input += encode({"CL.THROTTLE", key, "15", "30", "60"});
+    }
   }
-  turn<ArrayStore>(state, bytes);
+  in_memory(state, inputs);
 }
-BENCHMARK(turn_without_store);
-BENCHMARK(turn_allowed);
-BENCHMARK(turn_denied);
-BENCHMARK(turn_of_two_limits);
-BENCHMARK(turn_of_rules);
-BENCHMARK(turn_of_given_limits);
+void rules(benchmark::State& state) {
+  std::string input;
+  for (std::size_t i = 0; i < kBatch; ++i) input += encode({"RATEL.ALLOW", "login", "user:" + std::to_string(i)});
+  in_memory(state, {input});
+}
+void given_limits(benchmark::State& state) {
+  std::string input;
+  for (std::size_t i = 0; i < kBatch; ++i) {
+    input += encode({"RATEL.ALLOW", "LIMIT", "5/min burst 10", "user:" + std::to_string(i)});
+  }
+  in_memory(state, {input});
+}
+BENCHMARK(without_store);
+BENCHMARK(allowed);
+BENCHMARK(denied);
+BENCHMARK(two_limits);
+BENCHMARK(a_hundred_thousand_keys);
+BENCHMARK(rules);
+BENCHMARK(given_limits);
 
 }  // namespace
 }  // namespace ratel
