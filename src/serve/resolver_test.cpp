@@ -62,11 +62,11 @@ TEST(Resolver, MakesOneKeyOfAnAddressHoweverWritten) {
     ASSERT_TRUE(resolver.add_rule(c.rule, c.key, target)) << c.key;
     EXPECT_EQ(target.charges[0].key, c.expected) << c.key;
   }
-  target.clear();
-  ASSERT_TRUE(resolver.add_rules("client,login,network", "2001:db8::1", target));
-  EXPECT_EQ(target.charges[0].key, "2001:db8::/64");
-  EXPECT_EQ(target.charges[1].key, "2001:db8::1");
-  EXPECT_EQ(target.charges[2].key, "2001:db8::/48");
+  Target several;
+  ASSERT_TRUE(resolver.add_rules("client,login,network", "2001:db8::1", several));
+  EXPECT_EQ(several.charges[0].key, "2001:db8::/64");
+  EXPECT_EQ(several.charges[1].key, "2001:db8::1");
+  EXPECT_EQ(several.charges[2].key, "2001:db8::/48");
 }
 
 TEST(Resolver, NamesWhatIsWrong) {

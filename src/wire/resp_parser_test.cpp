@@ -177,12 +177,12 @@ TEST(RespParser, EachBoundIsReachedAndHeld) {
     for (std::size_t i = 0; i < count; ++i) input += "a ";
     return input + "\r\n";
   };
-  // Two arguments that make a command of exactly `size` bytes.
+  // Arguments that make a command of exactly `size` bytes, the last of them short.
   const auto command_of = [](std::size_t size) {
     const std::string first = "*3\r\n" + bulk(std::string(kRespBulkBytesMax, 'a'));
-    const std::string second = bulk(std::string(40'000, 'b'));
-    const std::size_t rest = size - first.size() - second.size() - 10;  // `$25510\r\n` and the last CRLF
-    std::string input = first + second + bulk(std::string(rest, 'c'));
+    const std::string last = bulk(std::string(10, 'c'));
+    const std::size_t rest = size - first.size() - last.size() - 10;  // `$65436\r\n` and CRLF
+    std::string input = first + bulk(std::string(rest, 'b')) + last;
     EXPECT_EQ(input.size(), size);
     return input;
   };
