@@ -2,8 +2,8 @@
 
 A ```console block is a session with a server that `./run` would start: lines after `$ ` are run by a shell, in order,
 the blocks of one file against one server, and their output must be the one shown. Only two things are not taken at
-their word: the default ports, which stand for the ports of the test's server, and numbers from 1000 on, which may be
-any such number where time has passed.
+their word: the default ports, which stand for those of the test's server, and numbers from 1000 on, which may be any
+such number, because time passes.
 """
 
 import os
@@ -40,6 +40,7 @@ def pattern_of(output):
 def prepared(command, server):
     """For ports of its own, and redis-cli talking to no terminal as it does to one."""
     command = command.replace("6390", str(server.resp_port)).replace("8080", server.http.rsplit(":", 1)[1])
+    command = re.sub(r"\bratel ask\b", f"ratel ask --server {server.resp}", command)
     return re.sub(r"\bredis-cli\b", "redis-cli --no-raw", command)
 
 
