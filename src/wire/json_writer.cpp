@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
+
+#include "base/check.h"
 
 namespace ratel {
 namespace {
@@ -76,6 +80,20 @@ void append_json_string(std::string& out, std::string_view text) {
     text.remove_prefix(length == 0 ? 1 : length);
   }
   out += '"';
+}
+
+void JsonWriter::name(std::string_view text) {
+  CHECK(text.size() <= kNameBytesMax);
+  // Put together aside, so that the string grows once: names are half of what an answer is made of.
+  std::array<char, kNameBytesMax + 4> buffer;
+  char* end = buffer.data();
+  if (!first_) *end++ = ',';
+  *end++ = '"';
+  end = std::copy(text.begin(), text.end(), end);
+  *end++ = '"';
+  *end++ = ':';
+  out_.append(buffer.data(), end);
+  first_ = true;
 }
 
 void JsonWriter::value(std::int64_t number) {

@@ -2,6 +2,7 @@
 // JSON written straight into a string: no tree, no allocation but the string's own. Belongs to one thread.
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -14,6 +15,8 @@ void append_json_string(std::string& out, std::string_view text);
 /// Writes one value. What is opened must be closed; in objects each value follows its name.
 class JsonWriter {
  public:
+  static constexpr std::size_t kNameBytesMax = 32;
+
   explicit JsonWriter(std::string& out) : out_(out) {}
 
   void begin_object() { open('{'); }
@@ -21,14 +24,8 @@ class JsonWriter {
   void begin_array() { open('['); }
   void end_array() { close(']'); }
 
-  /// REQUIRES: `text` needs no escape; names are ours.
-  void name(std::string_view text) {
-    comma();
-    out_ += '"';
-    out_ += text;
-    out_ += "\":";
-    first_ = true;
-  }
+  /// REQUIRES: `text` needs no escape and is not longer than kNameBytesMax; names are ours.
+  void name(std::string_view text);
 
   void value(std::string_view text) {
     comma();
