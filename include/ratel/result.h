@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -25,15 +26,18 @@ struct Error {
   friend bool operator==(const Error&, const Error&) = default;
 };
 
+struct Decision;
+
 /// REQUIRES: value() and operator* only after ok(); error() only after !ok(). A breach aborts.
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}       // NOLINT: conversions are the point
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}      // NOLINT: conversions are the point
   Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT
 
   [[nodiscard]] bool ok() const { return state_.index() == 0; }
-  explicit operator bool() const { return ok(); }
+  /// Not for a Decision: `if (limit.allow(key))` would read as if it asked whether the key was admitted.
+  explicit operator bool() const requires(!std::is_same_v<T, Decision>) { return ok(); }
 
   T& value() & { return get(); }
   const T& value() const& { return const_cast<Result*>(this)->get(); }

@@ -1,7 +1,6 @@
 #include "app/machine.h"
 
 #include <sched.h>
-#include <sys/random.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -72,12 +71,6 @@ std::uint64_t raise_descriptor_limit() {
   CHECK(getrlimit(RLIMIT_NOFILE, &limit) == 0);
   const rlimit most{.rlim_cur = limit.rlim_max, .rlim_max = limit.rlim_max};
   return setrlimit(RLIMIT_NOFILE, &most) == 0 ? most.rlim_cur : limit.rlim_cur;
-}
-
-std::uint64_t random_seed() {
-  std::uint64_t seed = 0;
-  CHECK(getrandom(&seed, sizeof seed, 0) == sizeof seed);
-  return seed;
 }
 
 }  // namespace ratel

@@ -15,7 +15,4 @@ std::uint64_t usable_memory(const std::string& root = "/");
 /// Takes as many file descriptors as it may, for connections. Returns how many that is.
 std::uint64_t raise_descriptor_limit();
 
-/// 64 bits that nobody can guess.
-std::uint64_t random_seed();
-
 }  // namespace ratel

@@ -12,6 +12,7 @@
 #include "app/rule_files.h"
 #include "app/version.h"
 #include "net/file_watch.h"
+#include "net/random_seed.h"
 #include "net/signals.h"
 #include "net/system_clock.h"
 #include "rules/reload.h"
