@@ -23,8 +23,7 @@ std::string_view http_page() {
 <p>A rate limiter that all your servers share. This is its HTTP side; it is up.</p>
 
 <h2>Ask it</h2>
-<pre>curl -H 'Content-Type: application/json' http://localhost:8080/v1/allow \
-     -d '{"limit": "5/min burst 10", "key": "user:42"}'</pre>
+<pre>curl --json '{"limit": "5/min burst 10", "key": "user:42"}' http://localhost:8080/v1/allow</pre>
 <p><code>allowed</code> says whether <code>user:42</code> may go ahead, <code>remaining</code> how much is left, and
 <code>retry_after_ms</code> how long to wait otherwise. With a rules file, name a rule instead of a limit.</p>
 
