@@ -102,12 +102,15 @@ inline std::vector<std::string> vector_files() {
           "sliding_window", "sliding_window_bounds", "sliding_log", "concurrency"};
 }
 
+/// The root of the work tree; made by cmake.
+extern const char* const kSourceDir;
+
 /// Calls `visit` with each trace of a file; the trace is a loan. A file that cannot be read fails the test.
 template <typename Visit>
 void for_each_vector(const std::string& file, Visit visit) {
   simdjson::dom::parser parser;
   simdjson::dom::document_stream traces;
-  const std::string path = std::string(RATEL_SOURCE_DIR) + "/tests/vectors/" + file + ".jsonl";
+  const std::string path = std::string(kSourceDir) + "/tests/vectors/" + file + ".jsonl";
   ASSERT_EQ(parser.load_many(path, 4 << 20).get(traces), simdjson::SUCCESS) << path;
   for (auto document : traces) {
     const VectorTrace::Element trace = document.value();
