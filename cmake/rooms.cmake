@@ -47,7 +47,7 @@ set(RATEL_TSAN_ROOMS store net)
 # to a clone in another folder.
 set(RATEL_SOURCE_DIR_FILE ${CMAKE_BINARY_DIR}/generated/source_dir.cpp)
 file(CONFIGURE OUTPUT ${RATEL_SOURCE_DIR_FILE} CONTENT
-  "namespace ratel {\nextern const char* const kSourceDir;\nconst char* const kSourceDir = \"${CMAKE_SOURCE_DIR}\";\n}\n")
+  "namespace ratel { extern const char* const kSourceDir; const char* const kSourceDir = \"${CMAKE_SOURCE_DIR}\"; }\n")
 
 function(ratel_unit_tests room files)
   set(watched FALSE)

@@ -1,4 +1,4 @@
-"""CL.THROTTLE through redis-cli against a running server: every row of the table in docs/cl-throttle.md, its reply or the
+"""CL.THROTTLE through redis-cli against a running server: each row of the table in docs/cl-throttle.md, its reply or the
 difference it documents.
 
 Seconds are rounded up, so a reply does not change while a call is less than a second late; rows that wait do so in
@@ -140,7 +140,7 @@ def test_row_34_a_denial_never_says_to_come_back_at_once(ratel):
 
 
 def test_rows_37_and_38_at_one_instant(ratel):
-    """A unit comes back in 0.2 s, so these are asked in one write each, and once more where a stall fell between them."""
+    """A unit comes back in 0.2 s, so these are asked in one write each, and once more where a stall fell in between."""
     server = ratel(rules=None)
     expected = ["0 5 4 -1 1", "0 5 3 -1 1", "0 5 2 -1 1", "0 5 1 -1 1", "0 5 0 -1 1", "1 5 0 1 1"]
     assert any(pipelined(server, f"x{attempt} 4 5 1", 6) == expected for attempt in range(20))

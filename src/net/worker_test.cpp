@@ -310,6 +310,10 @@ TEST_F(WorkerTest, ADrainEndsInBoundedTime) {
 
 TEST_F(WorkerTest, OutOfDescriptorsItPausesAndGoesOn) {
   worker();
+  // The sanitizer needs descriptors for each type that it sees first.
+  Peer first(address_);
+  first.send("a\n");
+  EXPECT_EQ(read(first, 2), "a\n");
   Peer peer(address_);
   peer.send("a\n");
   rlimit before{};
@@ -321,7 +325,7 @@ TEST_F(WorkerTest, OutOfDescriptorsItPausesAndGoesOn) {
   EXPECT_EQ(failures_, std::vector<int>{EMFILE});  // once, not once a turn
   EXPECT_EQ(counts_.accept_failures, 1U);
   turns();
-  EXPECT_EQ(counts_.open, 0U);
+  EXPECT_EQ(counts_.open, 1U);
   pass(2 * kSecond_us);
   EXPECT_EQ(read(peer, 2), "a\n");
 }

@@ -68,8 +68,8 @@ TEST(Metrics, TheHistogramCountsEachQuestionOfATurn) {
   loop.decided(kThrottleSeries, true, false, Source::kExact);
   loop.answered(2 * kSecond_us);
   const std::string text = metrics.text();
-  for (const char* line : {"_bucket{le=\"1e-06\"} 3\n", "_bucket{le=\"2e-06\"} 4\n", "_bucket{le=\"1e-05\"} 4\n", "_bucket{le=\"1\"} 4\n",
-                           "_bucket{le=\"+Inf\"} 5\n", "_count 5\n"}) {
+  for (const char* line : {"_bucket{le=\"1e-06\"} 3\n", "_bucket{le=\"2e-06\"} 4\n", "_bucket{le=\"1e-05\"} 4\n",
+                           "_bucket{le=\"1\"} 4\n", "_bucket{le=\"+Inf\"} 5\n", "_count 5\n"}) {
     EXPECT_THAT(text, HasSubstr(std::string("ratel_answer_duration_seconds") + line));
   }
 }

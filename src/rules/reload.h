@@ -18,8 +18,8 @@ class Reloader {
   /// `series_of` gives a rule's name its row of counters (Rule::series), the same at every reload.
   explicit Reloader(std::function<std::uint32_t(std::string_view)> series_of) : series_of_(std::move(series_of)) {}
 
-  /// Makes `files` the rules in force, all or nothing. Returns the new book, or nullptr when the texts are those already
-  /// in force. An error lists what is wrong, a line each; then what is in force stays.
+  /// Makes `files` the rules in force, all or nothing. Returns the new book, or nullptr when the texts are those
+  /// already in force. An error lists what is wrong, a line each; then what is in force stays.
   Result<RuleBookPtr> offer(std::vector<RuleFile> files);
 
   const RuleBookPtr& book() const { return book_; }
