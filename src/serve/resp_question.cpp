@@ -104,6 +104,10 @@ RespQuestion* RespQuestionPool::take() {
 }
 
 void RespQuestionPool::give_back(RespQuestion* question) {
+  question->tail.clear();
+  for (std::string* text : {&question->key, &question->tail}) {
+    if (text->capacity() > kPooledBytesMax) std::string().swap(*text);
+  }
   free_.push_back(question);
 }
 

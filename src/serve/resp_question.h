@@ -60,6 +60,9 @@ struct RespQuestion {
 /// Questions that are not under way, for reuse. Holds as many as ever were at once, which the sessions bound.
 class RespQuestionPool {
  public:
+  /// What a waiting question keeps of each of its texts: enough for a key, so that only bad ones cost an allocation.
+  static constexpr std::size_t kPooledBytesMax = kKeyBytesMax;
+
   RespQuestion* take();
   void give_back(RespQuestion* question);
 

@@ -29,7 +29,6 @@ RespSession::RespSession(RespServices& services, RespQuestionPool& pool, Session
 RespSession::~RespSession() {
   while (first_ != nullptr) {
     RespQuestion* question = std::exchange(first_, first_->next);
-    question->tail.clear();
     question->session = nullptr;
     if (question->answered) pool_.give_back(question);
   }
@@ -230,7 +229,6 @@ void RespSession::settle(RespQuestion* asked) {
   }
   write_answer(*asked, output_);
   output_ += asked->tail;
-  asked->tail.clear();
   pool_.give_back(asked);
 }
 

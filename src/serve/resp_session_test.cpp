@@ -289,6 +289,19 @@ TEST(RespSession, AtTheEndOfInputWhatWasHeldBackIsAnsweredToo) {
   EXPECT_EQ(output, repeat("$8000\r\n" + text + "\r\n", sent));
 }
 
+TEST(RespSession, AQuestionForReuseKeepsNoLargeTexts) {
+  RespQuestionPool pool;
+  RespQuestion* question = pool.take();
+  question->key = std::string(kRespBulkBytesMax, 'k');
+  question->tail = std::string(kRespUnsentBytesMax, 't');
+  pool.give_back(question);
+  ASSERT_EQ(pool.take(), question);
+  EXPECT_EQ(question->tail, "");
+  for (const std::string* text : {&question->key, &question->tail}) {
+    EXPECT_LE(text->capacity(), RespQuestionPool::kPooledBytesMax);
+  }
+}
+
 TEST(RespSession, RefusesInRedisWords) {
   RespBench bench;
   RespSessionFactory factory({.gate = bench.gate,
