@@ -29,6 +29,7 @@ Engine::Loop::Loop(Engine& engine, std::uint64_t seed)
             .metrics = metrics,
             .prng = prng,
             .password = engine.settings_.password,
+            .version = std::string(version()),
             .facts = [&engine] { return engine.facts(); }}),
       http({.gate = gate,
             .resolver = resolver,
@@ -97,12 +98,8 @@ void Engine::start() {
 }
 
 ServerFacts Engine::facts() const {
-  const TableStats table = store_.stats();
-  return {.version = std::string(version()),
-          .uptime_s = (clock_.now().monotonic_us - start_.monotonic_us) / kSecond_us,
-          .connections = resp_.counts.open + http_.counts.open,
-          .keys = table.entries,
-          .memory_bytes = table.bytes};
+  return {.uptime_s = (clock_.now().monotonic_us - start_.monotonic_us) / kSecond_us,
+          .connections = resp_.counts.open + http_.counts.open};
 }
 
 void Engine::collect(std::vector<Sample>& samples) const {

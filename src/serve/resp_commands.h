@@ -14,13 +14,10 @@
 
 namespace ratel {
 
-/// What INFO says of the server.
+/// What INFO says of the server. Clients ask on every connect, so all of it is quick to tell.
 struct ServerFacts {
-  std::string version;
   std::int64_t uptime_s = 0;
   std::uint64_t connections = 0;
-  std::uint64_t keys = 0;
-  std::uint64_t memory_bytes = 0;
 };
 
 /// What the sessions of one event loop share, all on loan.
@@ -30,6 +27,7 @@ struct RespServices {
   LoopMetrics& metrics;
   Prng& prng;
   std::string password;  // empty: none is asked for
+  std::string version;
   std::function<ServerFacts()> facts;
 };
 

@@ -38,7 +38,7 @@ void hello_fields(const RespServices& services, const RespConnection& connection
   writer.bulk("server");
   writer.bulk("ratel");
   writer.bulk("version");
-  writer.bulk(services.facts().version);
+  writer.bulk(services.version);
   writer.bulk("proto");
   writer.integer(static_cast<int>(connection.version));
   writer.bulk("id");

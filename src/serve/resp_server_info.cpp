@@ -10,18 +10,16 @@ namespace {
 /// What we speak, for clients that decide by it what they may send.
 constexpr std::string_view kRedisVersion = "7.0.0";
 
-std::string section_text(std::string_view section, const ServerFacts& facts) {
+std::string section_text(std::string_view section, const RespServices& services) {
+  const ServerFacts facts = services.facts();
   if (section == "Server") {
-    return "redis_version:" + std::string(kRedisVersion) + "\r\nratel_version:" + facts.version +
+    return "redis_version:" + std::string(kRedisVersion) + "\r\nratel_version:" + services.version +
            "\r\nredis_mode:standalone\r\nuptime_in_seconds:" + std::to_string(facts.uptime_s) + "\r\n";
   }
   if (section == "Clients") return "connected_clients:" + std::to_string(facts.connections) + "\r\n";
-  if (section == "Memory") return "used_memory:" + std::to_string(facts.memory_bytes) + "\r\n";
   if (section == "Persistence") return "loading:0\r\n";
   if (section == "Replication") return "role:master\r\nconnected_slaves:0\r\n";
-  if (section == "Cluster") return "cluster_enabled:0\r\n";
-  const std::string keys = std::to_string(facts.keys);
-  return facts.keys == 0 ? "" : "db0:keys=" + keys + ",expires=" + keys + ",avg_ttl=0\r\n";
+  return "cluster_enabled:0\r\n";  // Cluster
 }
 
 bool is_asked_for(std::string_view section, RespArguments words) {
@@ -68,13 +66,11 @@ void describe(const RespCommand& command, RespWriter& writer) {
 }  // namespace
 
 void run_info(RespArguments arguments, RespServices& services, RespConnection& connection, std::string& output) {
-  constexpr std::array<std::string_view, 7> kSections = {"Server",      "Clients", "Memory",  "Persistence",
-                                                         "Replication", "Cluster", "Keyspace"};
-  const ServerFacts facts = services.facts();
+  constexpr std::array<std::string_view, 5> kSections = {"Server", "Clients", "Persistence", "Replication", "Cluster"};
   std::string text;
   for (std::string_view section : kSections) {
     if (!is_asked_for(section, arguments.subspan(1))) continue;
-    text += (text.empty() ? "# " : "\r\n# ") + std::string(section) + "\r\n" + section_text(section, facts);
+    text += (text.empty() ? "# " : "\r\n# ") + std::string(section) + "\r\n" + section_text(section, services);
   }
   RespWriter(output, connection.version).bulk(text);
 }

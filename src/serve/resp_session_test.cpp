@@ -77,6 +77,7 @@ TEST(RespSession, ABatchIsPreparedBeforeItIsAskedAndIsBounded) {
                               .metrics = bench.metrics,
                               .prng = bench.prng,
                               .password = "",
+                              .version = "",
                               .facts = [] { return ServerFacts{}; }});
   const std::unique_ptr<Session> session = factory.make("", bench);
   session->receive(repeat(throttle("a"), 3 * kRespBatchMax), bench.clock.now());
@@ -309,6 +310,7 @@ TEST(RespSession, RefusesInRedisWords) {
                               .metrics = bench.metrics,
                               .prng = bench.prng,
                               .password = "",
+                              .version = "",
                               .facts = nullptr});
   EXPECT_EQ(factory.refusal(), "-ERR max number of clients reached\r\n");
 }

@@ -87,6 +87,7 @@ class RespBench : public SessionFactory::Outlet {
                               .metrics = metrics,
                               .prng = prng,
                               .password = std::move(password),
+                              .version = "1.2.3",
                               .facts = [this] { return facts; }}) {
     if (!rules.empty()) {
       const RuleFile file{.name = "rules.yaml", .text = std::move(rules)};
@@ -118,7 +119,7 @@ class RespBench : public SessionFactory::Outlet {
   Resolver resolver;
   LoopMetrics metrics;
   Prng prng{1};
-  ServerFacts facts{.version = "1.2.3", .uptime_s = 60, .connections = 2, .keys = 5, .memory_bytes = 4096};
+  ServerFacts facts{.uptime_s = 60, .connections = 2};
   int wakes = 0;
 
  private:
