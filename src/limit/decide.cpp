@@ -224,9 +224,9 @@ class Decider {
   Answer answer_;
 };
 
-/// The same as Decider for the question that nearly every question is.
-Answer allow_one(const Limit& limit, Cell& cell, Micros now_us, std::int64_t cost) {
-  Gcra counter(limit, cell, now_us);
+/// The same as Decider, for the question that nearly every question is.
+template <typename C>
+Answer allow_one(const Limit& limit, C& counter, std::int64_t cost) {
   const Micros retry_us = counter.wait_us(cost);
   Answer answer;
   if (retry_us == 0) {
@@ -237,11 +237,21 @@ Answer allow_one(const Limit& limit, Cell& cell, Micros now_us, std::int64_t cos
     answer.violated = 1;
     answer.decision.retry_after = microseconds{retry_us};
   }
-  counter.repair();
+  if constexpr (requires { counter.repair(); }) counter.repair();
   answer.decision.limit = limit.capacity;
   answer.decision.remaining = counter.remaining();
   answer.decision.reset_after = microseconds{counter.reset_after_us()};
   return answer;
+}
+
+/// Kept out of decide(), whose frame would otherwise hold room for 16 counters.
+[[gnu::noinline]] Answer decide_any(const Question& question, std::span<const Slot> slots, StoreTime time) {
+  if (slots.size() > 1 || (question.verb != Verb::kAllow && question.verb != Verb::kAcquire)) {
+    return Decider(question, slots, time).run();
+  }
+  const Limit& limit = question.charges.front().limit->limit;
+  Counter counter(question, limit, slots.front(), time);
+  return counter.visit([&](auto& state) { return allow_one(limit, state, question.cost); });
 }
 
 }  // namespace
@@ -250,9 +260,10 @@ Answer decide(const Question& question, std::span<const Slot> slots, StoreTime t
   CHECK(!slots.empty() && slots.size() == question.charges.size() && slots.size() <= kChargesMax);
   const Limit& limit = question.charges.front().limit->limit;
   if (slots.size() == 1 && limit.algorithm == Algorithm::kGcra && question.verb == Verb::kAllow) [[likely]] {
-    return allow_one(limit, *slots.front().cell, time.now_us, question.cost);
+    Gcra counter(limit, *slots.front().cell, time.now_us);
+    return allow_one(limit, counter, question.cost);
   }
-  return Decider(question, slots, time).run();
+  return decide_any(question, slots, time);
 }
 
 }  // namespace ratel
