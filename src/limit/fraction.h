@@ -1,8 +1,7 @@
 #pragma once
 // Exact time arithmetic of limit/: products that may pass 64 bits, and times with a fraction. Pure; any thread.
 //
-// 64-bit division costs a third of 128-bit division, and nearly every limit in use fits, so each function tries it
-// first.
+// 64-bit division costs a third of 128-bit division, and nearly every limit in use fits, so it is tried first.
 
 #include <cstdint>
 
@@ -12,33 +11,36 @@ namespace ratel {
 
 __extension__ using Wide = unsigned __int128;
 
+/// a * b. REQUIRES: a, b >= 0.
+constexpr Wide product(std::int64_t a, std::int64_t b) {
+  return static_cast<Wide>(a) * static_cast<Wide>(b);
+}
+
+/// floor(numerator / divisor). REQUIRES: divisor > 0; the result fits 63 bits.
+constexpr std::int64_t quotient(Wide numerator, std::int64_t divisor) {
+  if (numerator >> 64 == 0) [[likely]] {
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(numerator) / static_cast<std::uint64_t>(divisor));
+  }
+  return static_cast<std::int64_t>(numerator / static_cast<Wide>(divisor));
+}
+
 /// floor(a * b / c). REQUIRES: a, b >= 0; c > 0; the result fits 63 bits.
 constexpr std::int64_t mul_div(std::int64_t a, std::int64_t b, std::int64_t c) {
-  std::uint64_t product = 0;
-  if (!__builtin_mul_overflow(static_cast<std::uint64_t>(a), static_cast<std::uint64_t>(b), &product)) [[likely]] {
-    return static_cast<std::int64_t>(product / static_cast<std::uint64_t>(c));
-  }
-  return static_cast<std::int64_t>(static_cast<Wide>(a) * static_cast<Wide>(b) / static_cast<Wide>(c));
+  return quotient(product(a, b), c);
 }
 
 /// ceil(a * b / c). REQUIRES: as mul_div.
 constexpr std::int64_t mul_div_up(std::int64_t a, std::int64_t b, std::int64_t c) {
-  const Wide product = static_cast<Wide>(a) * static_cast<Wide>(b);
   const std::int64_t floor = mul_div(a, b, c);
-  return floor + (static_cast<Wide>(floor) * static_cast<Wide>(c) != product ? 1 : 0);
+  return floor + (product(floor, c) != product(a, b) ? 1 : 0);
 }
 
-/// units * period / count as microseconds and a remainder over count. REQUIRES: units, period >= 0; count > 0.
+/// units * period / count as microseconds and a remainder over count. REQUIRES: units, period >= 0; count > 0; the
+/// microseconds fit 63 bits.
 constexpr Fraction time_of(std::int64_t units, Micros period_us, std::int64_t count) {
-  std::uint64_t product = 0;
-  if (!__builtin_mul_overflow(static_cast<std::uint64_t>(units), static_cast<std::uint64_t>(period_us), &product))
-      [[likely]] {
-    const auto divisor = static_cast<std::uint64_t>(count);
-    return {static_cast<Micros>(product / divisor), static_cast<std::int64_t>(product % divisor)};
-  }
-  const Wide wide = static_cast<Wide>(units) * static_cast<Wide>(period_us);
-  return {static_cast<Micros>(wide / static_cast<Wide>(count)),
-          static_cast<std::int64_t>(wide % static_cast<Wide>(count))};
+  const Wide time = product(units, period_us);
+  const Micros q_us = quotient(time, count);
+  return {.q_us = q_us, .r = static_cast<std::int64_t>(time - product(q_us, count))};
 }
 
 /// a + b over the same count, with one carry.

@@ -43,14 +43,7 @@ class Gcra {
     if (limit_.count == 0) return 0;
     const Fraction left = minus({now_us_ + limit_.capacity_time.q_us, limit_.capacity_time.r}, arrival_, limit_.count);
     if (left.q_us < 0) return 0;
-    std::uint64_t numerator = 0;
-    if (!__builtin_mul_overflow(static_cast<std::uint64_t>(left.q_us), static_cast<std::uint64_t>(limit_.count),
-                                &numerator) &&
-        !__builtin_add_overflow(numerator, static_cast<std::uint64_t>(left.r), &numerator)) [[likely]] {
-      return static_cast<std::int64_t>(numerator / static_cast<std::uint64_t>(limit_.period_us));
-    }
-    const Wide wide = static_cast<Wide>(left.q_us) * static_cast<Wide>(limit_.count) + static_cast<Wide>(left.r);
-    return static_cast<std::int64_t>(wide / static_cast<Wide>(limit_.period_us));
+    return quotient(product(left.q_us, limit_.count) + static_cast<Wide>(left.r), limit_.period_us);
   }
 
   Micros reset_after_us() const { return round_up({arrival_.q_us - now_us_, arrival_.r}); }
@@ -67,8 +60,7 @@ class Gcra {
     const Fraction debt{arrival_.q_us - now_us_, arrival_.r};
     if (cost == 0 || debt == Fraction{}) return;
     // Compared as products, because the time of a cost far above the debt may not fit 64 bits.
-    if (static_cast<Wide>(cost) * static_cast<Wide>(limit_.period_us) >=
-        static_cast<Wide>(debt.q_us) * static_cast<Wide>(limit_.count) + static_cast<Wide>(debt.r)) {
+    if (product(cost, limit_.period_us) >= product(debt.q_us, limit_.count) + static_cast<Wide>(debt.r)) {
       arrival_ = {now_us_, 0};  // and not absent: to a clock that runs back, a full bucket of the future is still ahead
     } else {
       arrival_ = minus(arrival_, duration(cost), limit_.count);

@@ -105,9 +105,9 @@ Result<Limit> make_limit(const LimitSpec& spec, Micros max_wait_us) {
   if (is_gcra && spec.count > 0) {
     const std::int64_t burst = spec.burst != 0 ? spec.burst : spec.count;
     if (!make_gcra_limit(spec.count, spec.period_us, burst, limit)) {
-      const std::int64_t days = time_of(burst, spec.period_us, spec.count).q_us / kDay_us;
-      return bad("burst: refilling " + std::to_string(burst) + " at " + to_text(spec) + " takes " +
-                 std::to_string(days) + " days; the longest is " + std::to_string(kCapacityTimeMax_us / kDay_us));
+      const auto days = static_cast<std::int64_t>(product(burst, spec.period_us) / product(kDay_us, spec.count));
+      return bad("burst: " + to_text(spec) + " takes " + std::to_string(days) + " days to refill; expected at most " +
+                 std::to_string(kCapacityTimeMax_us / kDay_us));
     }
     limit.max_wait_us = max_wait_us;
   }
@@ -115,6 +115,8 @@ Result<Limit> make_limit(const LimitSpec& spec, Micros max_wait_us) {
 }
 
 bool make_gcra_limit(std::int64_t count, Micros period_us, std::int64_t burst, Limit& limit) {
+  // As products: the capacity time itself fits 64 bits only after this.
+  if (product(burst, period_us) > product(kCapacityTimeMax_us, count)) return false;
   limit.algorithm = Algorithm::kGcra;
   limit.calendar = CalendarUnit::kNone;
   limit.unlimited = false;
@@ -124,7 +126,7 @@ bool make_gcra_limit(std::int64_t count, Micros period_us, std::int64_t burst, L
   limit.interval = time_of(1, period_us, count);
   limit.capacity_time = burst == 1 ? limit.interval : time_of(burst, period_us, count);
   limit.max_wait_us = 0;
-  return limit.capacity_time <= Fraction{kCapacityTimeMax_us, 0};
+  return true;
 }
 
 }  // namespace ratel

@@ -56,7 +56,7 @@ class Parser {
       spec.unlimited = true;
       return end(spec, "nothing after `unlimited`");
     }
-    const Result<Number> count = number("a whole number, as in `5/min`");
+    const Result<Number> count = number("a whole number, as in `5/min`", kCountMax);
     if (!count.ok()) return count.error();
     spec.count = count->whole;
     if (take_word("concurrent")) {
@@ -71,7 +71,7 @@ class Parser {
     if (!count->fraction.empty()) return whole_number(*count, *period_us);
     if (take_word("burst")) {
       const std::size_t position = at_;
-      const Result<Number> burst = number("a whole number after `burst`");
+      const Result<Number> burst = number("a whole number after `burst`", kCountMax);
       if (!burst.ok()) return burst.error();
       if (!burst->fraction.empty()) return whole_number(*burst, 0);
       if (burst->whole < 1)
@@ -106,7 +106,7 @@ class Parser {
       units = units * 10 + (digit - '0');
     }
     const std::int64_t common = std::gcd(units, scale);
-    if (period_us > 0 && units > 0 && number.fraction.size() <= kFractionDigitsMax &&
+    if (period_us > 0 && units > 0 && number.fraction.size() <= kFractionDigitsMax && units / common <= kCountMax &&
         period_us <= kPeriodMax_us / (scale / common)) {
       LimitSpec exact;
       exact.count = units / common;
@@ -125,7 +125,7 @@ class Parser {
     std::int64_t times = 1;
     const std::size_t position = at_;
     if (at_ < text_.size() && is_digit(text_[at_])) {
-      const Result<Number> number = this->number(kUnitsText);
+      const Result<Number> number = this->number(kUnitsText, kPeriodMax_us);
       if (!number.ok()) return number.error();
       if (!number->fraction.empty()) return whole_number(*number, 0);
       if (number->whole < 1)
@@ -147,16 +147,16 @@ class Parser {
     return std::nullopt;
   }
 
-  Result<Number> number(std::string_view what) {
+  Result<Number> number(std::string_view what, std::int64_t max) {
     Number number{.position = at_};
     const char* begin = text_.data() + at_;
     const char* end = text_.data() + text_.size();
     const auto [rest, failure] = std::from_chars(begin, end, number.whole);
     if (failure == std::errc::invalid_argument || !is_digit(*begin)) return expected(what);
     at_ += static_cast<std::size_t>(rest - begin);
-    if (failure == std::errc::result_out_of_range || number.whole > kCountMax) {
+    if (failure == std::errc::result_out_of_range || number.whole > max) {
       return error(number.position,
-                   "expected at most " + std::to_string(kCountMax) + ", got '" +
+                   "expected at most " + std::to_string(max) + ", got '" +
                        std::string(text_.substr(number.position, std::min(at_ - number.position, kQuotedMax))) + "'");
     }
     if (at_ + 1 < text_.size() && text_[at_] == '.' && is_digit(text_[at_ + 1])) {
