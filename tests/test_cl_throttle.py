@@ -1,5 +1,5 @@
-"""CL.THROTTLE through redis-cli against a running server: each row of the table in docs/cl-throttle.md, its reply or the
-difference it documents.
+"""CL.THROTTLE through redis-cli against a running server: each row of the table in docs/cl-throttle.md, its reply or
+the difference it documents.
 
 Seconds are rounded up, so a reply does not change while a call is less than a second late; rows that wait do so in
 twice the table's time, which makes it nearly two.
