@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "app/files.h"
+#include "rules/yaml.h"
 
 namespace ratel {
 namespace {
@@ -43,7 +44,7 @@ Result<std::vector<RuleFile>> read_rule_files(const std::string& path) {
   std::vector<RuleFile> files;
   std::size_t bytes = 0;
   for (const std::string& name : paths) {
-    Result<std::string> text = read_text_file(name, kRuleTextMax - bytes);
+    Result<std::string> text = read_text_file(name, std::min(kYamlBytesMax, kRuleTextMax - bytes));
     if (!text.ok()) return text.error();
     bytes += text->size();
     files.push_back({.name = name, .text = *std::move(text)});

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "app/files.h"
+#include "rules/yaml.h"
 
 namespace ratel {
 namespace {
@@ -70,17 +71,25 @@ TEST_F(RuleFiles, SaysWhatCannotBeRead) {
 }
 
 TEST_F(RuleFiles, HasBounds) {
-  write("a.yaml", std::string(kRuleTextMax - 3, 'x'));
-  write("b.yaml", "yyy");
+  for (const std::string_view name : {"a.yaml", "b.yaml", "c.yaml"}) write(name, std::string(kYamlBytesMax, 'x'));
+  write("d.yaml", std::string(kYamlBytesMax - 3, 'x'));
+  write("e.yaml", "yyy");
+  static_assert(kRuleTextMax == 4 * kYamlBytesMax);
   EXPECT_TRUE(read_rule_files(folder_.string()).ok());
-  write("b.yaml", "yyyy");
+  write("e.yaml", "yyyy");
   EXPECT_EQ(read_rule_files(folder_.string()).error().message,
-            "cannot read " + path("b.yaml") + ": it has more than 3 bytes");
+            "cannot read " + path("e.yaml") + ": it has more than 3 bytes");
+  write("e.yaml", std::string(kYamlBytesMax + 1, 'x'));
+  EXPECT_EQ(read_rule_files(path("e.yaml")).error().message,
+            "cannot read " + path("e.yaml") + ": it has more than 1048576 bytes");
+  fs::remove(folder_ / "d.yaml");
+  fs::remove(folder_ / "e.yaml");
+  write("b.yaml", "yyyy");
   EXPECT_EQ(read_text_file(path("b.yaml"), 4).value(), "yyyy");
-  for (std::size_t i = 2; i < kRuleFilesMax; ++i) write("z" + std::to_string(i) + ".yaml", "");
+  for (std::size_t i = 3; i < kRuleFilesMax; ++i) write("z" + std::to_string(i) + ".yaml", "");
   write("b.yaml", "");
   EXPECT_EQ(read_rule_files(folder_.string())->size(), kRuleFilesMax);
-  write("c.yaml", "");
+  write("d.yaml", "");
   EXPECT_EQ(read_rule_files(folder_.string()).error().message, folder_.string() + ": more than 256 files of rules");
 }
 

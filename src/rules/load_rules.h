@@ -14,7 +14,7 @@ namespace ratel {
 inline constexpr std::size_t kRulesMax = 10'000;       // over all files; each has series in /metrics
 inline constexpr std::size_t kRuleFilesMax = 256;      // of a folder
 inline constexpr std::size_t kRuleNameBytesMax = 128;  // it stands in answers, headers, metrics and store keys
-inline constexpr std::size_t kRuleTextMax = std::size_t{4} << 20;  // bytes over all files
+inline constexpr std::size_t kRuleTextMax = std::size_t{4} << 20;  // bytes over all files: kRulesMax of 400 bytes
 
 struct RuleFile {
   std::string name;  // as errors name it

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "limit/question.h"
+#include "rules/yaml.h"
 
 namespace ratel {
 namespace {
@@ -332,10 +333,10 @@ TEST(LoadRules, HasBounds) {
   files.push_back(files.back());
   EXPECT_EQ(load_rules(files).error().message, "more than 256 files of rules");
 
-  const std::string half = "rules: {}" + std::string(kRuleTextMax / 2 - 9, ' ');
-  std::vector<RuleFile> large(2, {.name = "x", .text = half});
+  const std::string full_file = "rules: {}" + std::string(kYamlBytesMax - 9, ' ');
+  std::vector<RuleFile> large(kRuleTextMax / kYamlBytesMax, {.name = "x", .text = full_file});
   EXPECT_TRUE(load_rules(large).ok());
-  large[1].text += " ";
+  large.push_back({.name = "x", .text = " "});
   EXPECT_EQ(load_rules(large).error().message, "x:1:1: the files of rules have more than 4194304 bytes together");
 }
 

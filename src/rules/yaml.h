@@ -13,7 +13,7 @@
 
 namespace ratel {
 
-inline constexpr std::size_t kYamlBytesMax = std::size_t{4} << 20;  // ten thousand generous rules
+inline constexpr std::size_t kYamlBytesMax = std::size_t{1} << 20;  // the parser may hold hundreds of bytes for each
 inline constexpr std::size_t kYamlNodesMax = 200'000;               // a node takes some hundred bytes of memory
 inline constexpr std::size_t kYamlDepthMax = 16;                    // ours need 5; parser and tree recurse
 

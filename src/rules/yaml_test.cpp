@@ -98,7 +98,7 @@ TEST(Yaml, SaysWhatItDoesNotRead) {
       {times(kYamlNodesMax - 1, "- \n"), ""},
       {times(kYamlNodesMax, "- \n"), "f.yaml:200001:1: more than 200000 values in one file"},
       {std::string(kYamlBytesMax, '#'), ""},
-      {std::string(kYamlBytesMax + 1, '#'), "f.yaml:1:1: the file has more than 4194304 bytes"},
+      {std::string(kYamlBytesMax + 1, '#'), "f.yaml:1:1: the file has more than 1048576 bytes"},
   };
   for (const Case& c : cases) {
     ErrorList errors;
