@@ -30,8 +30,7 @@ TEST(Machine, MemoryIsTheLeastThatAnyControlGroupAllows) {
         {"sys/fs/cgroup/memory/x/memory.limit_in_bytes", "77\n"}},
        77},
       {"version 1 without a limit",
-       {{"proc/self/cgroup", "4:memory:/\n"},
-        {"sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n"}},
+       {{"proc/self/cgroup", "4:memory:/\n"}, {"sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n"}},
        0},
       {"garbage", {{"proc/self/cgroup", "memory\n\n:\n"}, {"sys/fs/cgroup/memory.max", "lots\n"}}, 0},
   };

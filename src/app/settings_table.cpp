@@ -155,7 +155,7 @@ constexpr std::array kTable{
     Setting{.name = "max_memory",
             .value = "SIZE",
             .standard = "a quarter of what there is",
-            .help = "what the counts may take, as in 512MiB; when full, those nearest to being over go",
+            .help = "what the counts may take, as in 512MiB; when full, those nearest to new go first",
             .set = [](Settings& s, std::string_view text) { return set_max_memory(text, s.max_memory); }},
     Setting{.name = "threads",
             .value = "N",
