@@ -23,7 +23,12 @@ class Loop {
  public:
   Loop(Store& store, const RuleBookPtr& book)
       : gate_(store),
-        factory_({.gate = gate_, .resolver = resolver_, .metrics = metrics_, .prng = prng_, .password = {}, .facts = {}}) {
+        factory_({.gate = gate_,
+                  .resolver = resolver_,
+                  .metrics = metrics_,
+                  .prng = prng_,
+                  .password = {},
+                  .facts = {}}) {
     resolver_.use(book);
   }
   SessionFactory* factory() { return &factory_; }

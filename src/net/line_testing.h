@@ -88,11 +88,14 @@ class LineFactory final : public SessionFactory {
  public:
   std::unique_ptr<Session> make(std::string_view peer, Outlet& outlet) override {
     peers.emplace_back(peer);
-    return std::make_unique<LineSession>(outlet, waiting);
+    auto session = std::make_unique<LineSession>(outlet, waiting);
+    last = session.get();
+    return session;
   }
   std::string_view refusal() const override { return "full\n"; }
 
   std::vector<std::string> peers;
+  LineSession* last = nullptr;          // made
   std::vector<LineSession*> waiting;  // with a `later` to answer
 };
 

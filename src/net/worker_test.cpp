@@ -122,6 +122,14 @@ TEST_F(WorkerTest, SendsWhatTheSocketDidNotTakeAtOnce) {
   EXPECT_TRUE(read(peer, 1'000'004, 7'777) == std::string(1'000'000, 'x') + "end\n");
 }
 
+TEST_F(WorkerTest, AnIdlePeerKeepsNoLargeBuffer) {
+  Peer peer = connect();
+  peer.send("big 1000000\n");
+  EXPECT_EQ(read(peer, 1'000'000).size(), 1'000'000U);
+  turns();
+  EXPECT_LE(factory_.last->output().capacity(), kOutputBytesKept);
+}
+
 TEST_F(WorkerTest, AReaderThatIsBehindIsNotReadFrom) {
   small_buffers_ = true;
   Peer peer = connect();
