@@ -12,10 +12,13 @@
 #include "rules/load_rules.h"
 
 namespace ratel {
+
+extern const char* const kSourceDir;  // made by the build
+
 namespace {
 
 std::string text_of(const std::string& path) {
-  std::ifstream file(std::string(RATEL_SOURCE_DIR) + "/" + path);
+  std::ifstream file(std::string(kSourceDir) + "/" + path);
   EXPECT_TRUE(file.is_open()) << path;
   std::ostringstream text;
   text << file.rdbuf();

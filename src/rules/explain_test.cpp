@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <memory>
+
+#include "limit/decide.h"
 #include "rules/load_rules.h"
 
 namespace ratel {
@@ -44,6 +48,63 @@ TEST(Explain, WorstMinuteIsTheAlgorithmsBound) {
       {"limit: 20 concurrent", std::nullopt},
   };
   for (const Case& c : cases) EXPECT_EQ(worst_minute(rule_of(c.fields).limits.at(0).limit), c.worst) << c.fields;
+}
+
+/// The most that a greedy client gets out of a minute: it spends one unit at the start of a window (if `early`), waits
+/// for `offset_us`, and from then on takes whatever it is given as soon as it is given it.
+std::int64_t greedy_minute(const BoundLimit& bound, bool early, Micros offset_us) {
+  Cell cell;
+  std::unique_ptr<Record> record;
+  const Slot slot{.cell = &cell, .record = &record};
+  const auto take = [&](std::int64_t cost, Micros now_us) {
+    Charge charge{.limit = &bound, .key = "key"};
+    const Question question{.verb = Verb::kAtMost, .charges = {&charge, 1}, .cost = cost};
+    return decide(question, {&slot, 1}, {.now_us = now_us, .calendar_us = now_us}).decision;
+  };
+  constexpr Micros kMidnight_us = 20'454 * kDay_us;
+  if (early) take(1, kMidnight_us);
+  const Micros start_us = kMidnight_us + offset_us;
+  // What the log forgets at the minute's end belongs to the next one.
+  const Micros end_us = start_us + kMinute_us - (bound.limit.algorithm == Algorithm::kSlidingLog ? 1 : 0);
+  std::int64_t taken = 0;
+  for (Micros now_us = start_us; now_us <= end_us;) {
+    taken += take(bound.limit.capacity, now_us).granted;
+    now_us += take(1, now_us).retry_after.count();
+  }
+  return taken;
+}
+
+TEST(Explain, WorstMinuteIsReachedAndNotExceeded) {
+  struct Case {
+    std::string_view fields;
+    Micros period_us;
+  };
+  const Case cases[] = {
+      {"limit: 5/min", kMinute_us},
+      {"limit: 7 per 3s burst 4", 3 * kSecond_us},
+      {"limit: 3 per 7min burst 2", 7 * kMinute_us},
+      {"limit: 5/min, algorithm: fixed_window", kMinute_us},
+      {"limit: 5/h, algorithm: fixed_window", kHour_us},
+      {"limit: 5 per 7s, algorithm: fixed_window", 7 * kSecond_us},
+      {"limit: 5 per 20s, algorithm: fixed_window", 20 * kSecond_us},
+      {"limit: { limit: 5/min, calendar: true }", kMinute_us},
+      {"limit: { limit: 5/day, calendar: true }", kDay_us},
+      {"limit: 5/min, algorithm: sliding_window", kMinute_us},
+      {"limit: 9 per 2min, algorithm: sliding_window", 2 * kMinute_us},
+      {"limit: 5/min, algorithm: sliding_log", kMinute_us},
+      {"limit: 5 per 7s, algorithm: sliding_log", 7 * kSecond_us},
+      {"limit: 5/h, algorithm: sliding_log", kHour_us},
+  };
+  for (const Case& c : cases) {
+    const Rule rule = rule_of(c.fields);
+    std::int64_t most = 0;
+    for (const bool early : {false, true}) {
+      for (const Micros offset_us : {Micros{0}, Micros{1}, c.period_us / 2, c.period_us - 1, c.period_us}) {
+        most = std::max(most, greedy_minute(rule.limits.at(0), early, offset_us));
+      }
+    }
+    EXPECT_EQ(most, worst_minute(rule.limits.at(0).limit)) << c.fields;
+  }
 }
 
 TEST(Explain, SaysItInPlainWords) {
