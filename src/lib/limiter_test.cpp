@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "lib/allocations_testing.h"
+#include "base/allocations_testing.h"
 
 namespace ratel {
 namespace {

@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include "base/allocations_testing.h"
 #include "serve/resp_testing.h"
+#include "store/memory_store.h"
 
 namespace ratel {
 namespace {
@@ -288,6 +290,49 @@ TEST(RespSession, AtTheEndOfInputWhatWasHeldBackIsAnsweredToo) {
   output += bench.send("");
   EXPECT_TRUE(bench.session->finished());
   EXPECT_EQ(output, repeat("$8000\r\n" + text + "\r\n", sent));
+}
+
+TEST(RespSession, NothingIsAllocatedOnceWarm) {
+  const char* commands[] = {
+      "CL.THROTTLE key-too-long-for-a-short-string 15 30 60",
+      "CL.THROTTLE key-too-long-for-a-short-string 0 1 3600",
+      "RATEL.ALLOW login,visitors 2001:db8::1 COST 1 ATMOST VIOLATED",
+      "RATEL.PEEK login 192.0.2.1",
+      "RATEL.RESERVE LIMIT '5/min burst 10' key-too-long-for-a-short-string",
+      "PING",
+  };
+  std::string pipeline;
+  for (const char* command : commands) {
+    pipeline += std::string(command) + "\r\n";
+    RespParser parser;
+    const std::string line = std::string(command) + "\r\n";
+    parser.parse(line);
+    pipeline += encode({parser.arguments().begin(), parser.arguments().end()});
+  }
+  RespBench bench("rules: { login: { limit: 5/min }, visitors: { limit: 60/min, key: ip } }");
+  MemoryStore store({.seed = 1, .start = bench.clock.now()});
+  Gate gate(store);
+  RespSessionFactory factory({.gate = gate,
+                              .resolver = bench.resolver,
+                              .metrics = bench.metrics,
+                              .prng = bench.prng,
+                              .password = "",
+                              .version = "",
+                              .facts = nullptr});
+  const std::unique_ptr<Session> session = factory.make("", bench);
+  const auto turn = [&] {
+    session->receive(pipeline, bench.clock.now());
+    session->receive(std::string_view(pipeline).substr(0, 30), bench.clock.now());
+    session->receive(std::string_view(pipeline).substr(30), bench.clock.now());
+    EXPECT_EQ(session->output().find("ERR"), std::string::npos) << session->output();
+    session->output().clear();
+    bench.clock.advance_us(1'000);
+  };
+  for (int i = 0; i < 3; ++i) turn();
+  const std::uint64_t before = allocations_so_far();
+  EXPECT_GT(before, 0U);
+  for (int i = 0; i < 100; ++i) turn();
+  EXPECT_EQ(allocations_so_far() - before, 0U);
 }
 
 TEST(RespSession, AQuestionForReuseKeepsNoLargeTexts) {
