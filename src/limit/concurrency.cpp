@@ -2,27 +2,24 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
-#include <unordered_map>
 #include <utility>
 
 #include "base/check.h"
 
 namespace ratel {
 
-// Found by id, and walked in the order in which they end: both stay cheap at a million leases.
+// Found by id, and walked in the order in which they end: both stay cheap at a million leases. Trees and not hash
+// tables, because clients choose the ids.
 class Concurrency::Leases final : public Record {
  public:
   struct Lease {
     std::int64_t cost;
     Micros end_us;
   };
-  struct Hash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
-  };
-  using ById = std::unordered_map<std::string, Lease, Hash, std::equal_to<>>;
+  using ById = std::map<std::string, Lease, std::less<>>;
   using Held = ById::value_type;
   struct Sooner {
     bool operator()(const Held* a, const Held* b) const {
@@ -31,9 +28,9 @@ class Concurrency::Leases final : public Record {
   };
 
   std::size_t bytes() const override {
-    // What a node of each container takes besides its value: links, colour or cached hash, and the allocator's header.
-    constexpr std::size_t kNodeBytes = sizeof(Held) + 24 + sizeof(void*) + 48;
-    return sizeof(*this) + by_id.bucket_count() * sizeof(void*) + by_id.size() * kNodeBytes + id_bytes;
+    // A node of each tree: its value, three links and a colour, and the allocator's header.
+    constexpr std::size_t kNodeBytes = sizeof(Held) + sizeof(Held*) + 2 * 5 * sizeof(void*);
+    return sizeof(*this) + by_id.size() * kNodeBytes + id_bytes;
   }
 
   void insert(std::string_view id, Lease lease) {

@@ -119,6 +119,20 @@ RC_GTEST_PROP(Decide, WhatIsAdmittedStaysAdmitted, ()) {
   RC_ASSERT(subject.peek(cost, now_us + any_gap_us(subject.limit())).decision.allowed);
 }
 
+// 13, as far as memory goes: no state lasts longer than its algorithm needs it.
+RC_GTEST_PROP(Decide, AChargedCellEndsInBoundedTime, ()) {
+  auto [subject, now_us] = any_scene();
+  const Limit& limit = subject.limit();
+  const Answer answer = subject.ask({.verb = Verb::kAtMost, .cost = any_cost(limit), .t = now_us});
+  RC_PRE(answer.decision.granted > 0);
+  Micros longest_us = 2 * limit.period_us;
+  if (limit.algorithm == Algorithm::kGcra) longest_us = limit.capacity_time.q_us;
+  if (limit.calendar != CalendarUnit::kNone) longest_us = limit.period_us + 2 * kDay_us;  // 31 days, or a long one
+  RC_ASSERT(subject.cell().until_us >= now_us);
+  RC_ASSERT(subject.cell().until_us <= now_us + longest_us);
+  RC_ASSERT(subject.cell().until_us >= now_us + reset_us(answer) - 1);
+}
+
 // 14: what a store may forget is what nobody can tell from forgotten.
 RC_GTEST_PROP(Decide, AnExpiredCellIsAnAbsentOne, ()) {
   auto [subject, now_us] = any_scene();
