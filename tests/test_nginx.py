@@ -95,7 +95,8 @@ def answers(port):
 
 def get(port, path, method="GET", body=None, **headers):
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
-    connection.request(method, path, body=body, headers={name.replace("_", "-"): value for name, value in headers.items()})
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    connection.request(method, path, body=body, headers=named)
     page = Page(connection.getresponse())
     connection.close()
     return page

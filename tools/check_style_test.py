@@ -25,6 +25,8 @@ CLEAN = {
     "src/net/clock.h": "#pragma once\n#include <boost/asio.hpp>\nauto t = std::chrono::steady_clock::now();\n",
     "include/ratel/r.h": "#pragma once\n#include <cstdint>\n",
     "docs/x.md": "See [a](../src/base/a.h), `A.IsOne`, `kBound`, `test_e.py::test_it`, `test_e.test_it`.\n",
+    "docs/bounds.md": "| `kLinesMax` | 5 |\n",
+    "src/base/lines.h": "#pragma once\ninline constexpr int kLinesMax = 5;\n",
     "test_e.py": "def test_it():\n    pass\n",
     # words in comments and strings are no calls, names that merely end so are none, and 1'000 opens no character
     "src/limit/words.h": '#pragma once\n// steady_clock::now() rand()\nauto s = "sleep(1)"; int n = 1\'000;\n'
@@ -70,6 +72,7 @@ PLANTED = [
     ("src/base/c.cpp", "// Tested by tests/test_nothing.py\n", "no test of the room reaches it"),
     ("docs/c.md", "`A.IsTwo` proves it\n", "names a test that does not exist: A.IsTwo"),
     ("docs/c.md", "`tests/test_e.py::test_other`\n", "names a test that does not exist"),
+    ("src/base/c.h", "#pragma once\nconstexpr std::size_t kBytesMax{5};\n", "c.h:2: docs/bounds.md lacks kBytesMax"),
     ("docs/c.md", "`kElsewhere`\n", "names a bound that does not exist"),
     ("docs/c.md", "[x](nowhere.md#there)\n", "a link to nothing: nowhere.md"),
 ]

@@ -338,6 +338,16 @@ TEST_F(WorkerTest, OutOfDescriptorsItPausesAndGoesOn) {
   EXPECT_EQ(read(peer, 2), "a\n");
 }
 
+TEST_F(WorkerTest, EventsBeyondOneTurnsAreHandledInTheNext) {
+  worker();
+  std::vector<Peer> peers;
+  for (int i = 0; i < 300; ++i) peers.emplace_back(address_);  // a turn takes 256
+  for (int i = 0; i < 300 / kAcceptsPerTurn + 1; ++i) turns();
+  ASSERT_EQ(counts_.open, peers.size());
+  for (Peer& peer : peers) peer.send("a\n");
+  for (Peer& peer : peers) EXPECT_EQ(read(peer, 2), "a\n");
+}
+
 TEST_F(WorkerTest, AStormOfConnectionsIsAcceptedOverSeveralTurns) {
   worker();
   std::vector<Peer> peers;
