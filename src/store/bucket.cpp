@@ -55,10 +55,11 @@ void Bucket::prefetch(const SegmentPool& pool, const KeyHash& hash) const {
   const std::uint32_t count = places();
   if (count == 0) return;  // merged away since it was looked up
   const std::uint32_t place = home(hash.order, count);
-  // As many lines as seven of eight searches need.
-  __builtin_prefetch(&at_place(pool, place), 1);
-  __builtin_prefetch(&at_place(pool, std::min(place + 2, count - 1)), 1);
-  __builtin_prefetch(&at_place(pool, std::min(place + 4, count - 1)), 1);
+  const Entry* const entry = &at_place(pool, place);
+  // As many lines as seven of eight searches need, as far as the segment goes.
+  __builtin_prefetch(entry, 1);
+  if (place % kSegmentEntries < kSegmentEntries - 2) __builtin_prefetch(entry + 2, 1);
+  if (place % kSegmentEntries < kSegmentEntries - 4) __builtin_prefetch(entry + 4, 1);
 }
 
 bool Bucket::open(SegmentPool& pool) {
@@ -123,7 +124,7 @@ void Bucket::make_room(const Context& context) {
   std::uint32_t target = sweeps ? segments_for(entries()) : segments() + 1;
   if (target > segments() && (target > kSegmentsMax || !reserve(context.pool, target))) {
     if (!sweeps) {
-      evict_nearest(context, is_any);
+      evict_nearest(context, std::clamp(entries() / 32, 1u, kEvictionsMax), is_any);
       return;
     }
     target = segments();
@@ -134,24 +135,31 @@ void Bucket::make_room(const Context& context) {
 }
 
 template <typename Eligible>
-bool Bucket::evict_nearest(const Context& context, Eligible eligible) {
-  Entry* nearest = nullptr;
-  std::uint32_t position = 0;
+std::uint32_t Bucket::evict_nearest(const Context& context, std::uint32_t count, Eligible eligible) {
+  struct Victim {
+    Micros until_us;
+    KeyHash hash;
+  };
+  std::array<Victim, kEvictionsMax> victims;  // the nearest so far, in order
+  std::uint32_t found = 0;
   for (std::uint32_t place = 0; place < places(); ++place) {
-    Entry& entry = at_place(context.pool, place);
+    const Entry& entry = at_place(context.pool, place);
     if (entry.empty() || !eligible(entry)) continue;
-    if (nearest != nullptr && nearest->cell.until_us <= entry.cell.until_us) continue;
-    nearest = &entry;
-    position = place < wrapped_ ? place + places() : place;
+    if (found == count && victims[found - 1].until_us <= entry.cell.until_us) continue;
+    std::uint32_t rank = found < count ? found++ : found - 1;
+    for (; rank > 0 && victims[rank - 1].until_us > entry.cell.until_us; --rank) victims[rank] = victims[rank - 1];
+    victims[rank] = {entry.cell.until_us, {entry.order, entry.rest}};
   }
-  if (nearest == nullptr) return false;
-  context.reaper.evict(*nearest, context.now_us);
-  remove_at(context.pool, position);
-  return true;
+  for (std::uint32_t i = 0; i < found; ++i) {
+    const std::uint32_t position = position_of(context.pool, victims[i].hash);
+    context.reaper.evict(at(context.pool, position), context.now_us);
+    remove_at(context.pool, position);
+  }
+  return found;
 }
 
 bool Bucket::evict_record(const Context& context) {
-  return evict_nearest(context, [](const Entry& entry) { return entry.holds_record(); });
+  return evict_nearest(context, 1, [](const Entry& entry) { return entry.holds_record(); }) > 0;
 }
 
 void Bucket::remove(const SegmentPool& pool, const Entry* entry) {
@@ -257,13 +265,16 @@ void Bucket::tidy(const Context& context) {
 }
 
 bool Bucket::split(const Context& context, std::uint64_t bit, Bucket& upper) {
+  if (!upper.open(context.pool)) return false;
   const auto moves = [bit](const Entry& entry) { return (entry.rest & bit) != 0; };
   sweep(context);
   Sorted sorted;
   collect(context.pool, sorted, moves);
   const std::uint32_t target = segments_for(sorted.count);
-  if (!upper.reserve(context.pool, target)) return false;
-  upper.lay_out(context.pool, sorted, target);
+  const bool moved = upper.reserve(context.pool, target);
+  if (!moved) sorted.count = 0;
+  upper.lay_out(context.pool, sorted, moved ? target : 0);
+  if (!moved) return false;
 
   sorted.count = 0;
   collect(context.pool, sorted, [&](const Entry& entry) { return !moves(entry); });

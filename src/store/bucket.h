@@ -46,6 +46,7 @@ class alignas(128) Bucket {
   /// Of 32: how many entries a segment takes before the bucket grows. More saves memory and makes searches longer: at
   /// 29 they touch 2.5 cache lines on average, at 27 2.0, at 30 3.0.
   static constexpr std::uint32_t kFill = 29;
+  static constexpr std::uint32_t kEvictionsMax = 8;
 
   /// What the operations below work with.
   struct Context {
@@ -113,8 +114,9 @@ class alignas(128) Bucket {
   bool try_insert(const Context& context, const Entry& entry) RATEL_REQUIRES(mutex);
   void make_room(const Context& context) RATEL_REQUIRES(mutex);
   void remove_at(const SegmentPool& pool, std::uint32_t position) RATEL_REQUIRES(mutex);
+  /// Evicts the `count` entries nearest to being fresh, or as many as there are; returns how many.
   template <typename Eligible>
-  bool evict_nearest(const Context& context, Eligible eligible) RATEL_REQUIRES(mutex);
+  std::uint32_t evict_nearest(const Context& context, std::uint32_t count, Eligible eligible) RATEL_REQUIRES(mutex);
 
   /// Frees the records of what is spent and the places it has, which are closed only by the lay_out() that must follow
   /// when anything was dropped.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <utility>
@@ -139,11 +140,12 @@ TEST(Bucket, EvictsInOrderOfFreshnessWhereMemoryEnds) {
     Bucket& bucket = fixture.bucket;
     MutexLock lock(bucket.mutex);
     constexpr std::uint32_t kRoom = 3 * Bucket::kFill;
+    constexpr std::uint32_t kAtOnce = kRoom / 32;
     std::multimap<Micros, KeyHash> model;
     for (int i = 0; i < 1'000; ++i) {
       const Entry added = entry(spread.order(prng), prng.next(), kLive_us + static_cast<Micros>(prng.next() % 100'000));
       if (bucket.find(fixture.pool(), {added.order, added.rest}) != nullptr) continue;
-      if (model.size() == kRoom) model.erase(model.begin());
+      if (model.size() == kRoom) model.erase(model.begin(), std::next(model.begin(), kAtOnce));
       model.emplace(added.cell.until_us, KeyHash{added.order, added.rest});
       bucket.insert(fixture.context(), added);
       ASSERT_EQ(bucket.entries(), model.size());
@@ -159,10 +161,10 @@ TEST(Bucket, EvictsWhereNoSegmentsAreLeftToIt) {
   Fixture fixture;
   MutexLock lock(fixture.bucket.mutex);
   constexpr std::uint32_t kRoom = Bucket::kSegmentsMax * Bucket::kFill;
-  for (std::uint32_t i = 0; i < kRoom + 10; ++i)
+  for (std::uint32_t i = 0; i < kRoom + 2 * Bucket::kEvictionsMax; ++i)
     fixture.bucket.insert(fixture.context(), entry(prng.next(), prng.next()));
   EXPECT_EQ(fixture.bucket.entries(), kRoom);
-  EXPECT_EQ(fixture.live_evictions(), 10u);
+  EXPECT_EQ(fixture.live_evictions(), 2u * Bucket::kEvictionsMax);
 }
 
 TEST(Bucket, SplitsAndMerges) {
@@ -202,15 +204,27 @@ TEST(Bucket, SplitsAndMerges) {
 }
 
 TEST(Bucket, DoesNotSplitWithoutMemory) {
-  Prng prng(5);
-  Fixture fixture(2);
-  Bucket upper;
-  MutexLock lower_lock(fixture.bucket.mutex);
-  MutexLock upper_lock(upper.mutex);
-  for (int i = 0; i < 50; ++i) fixture.bucket.insert(fixture.context(), entry(prng.next(), prng.next()));
-  EXPECT_FALSE(fixture.bucket.split(fixture.context(), 2, upper));
-  EXPECT_EQ(fixture.bucket.entries(), 50u);
-  EXPECT_EQ(upper.segments(), 0u);
+  struct Case {
+    const char* what;
+    std::size_t segments;
+    std::uint32_t entries;
+  };
+  for (const Case& c : {Case{"not a segment", 2, 50}, Case{"a segment, where two are needed", 5, 110}}) {
+    SCOPED_TRACE(c.what);
+    Prng prng(5);
+    Fixture fixture(c.segments);
+    Bucket upper;
+    MutexLock lower_lock(fixture.bucket.mutex);
+    MutexLock upper_lock(upper.mutex);
+    for (std::uint32_t i = 0; i < c.entries; ++i)
+      fixture.bucket.insert(fixture.context(), entry(prng.next(), prng.next()));
+    const std::uint32_t used = fixture.pool().in_use();
+    EXPECT_FALSE(fixture.bucket.split(fixture.context(), 2, upper));
+    EXPECT_EQ(fixture.bucket.entries(), c.entries);
+    EXPECT_EQ(upper.entries(), 0u);
+    EXPECT_EQ(upper.segments(), 0u);
+    EXPECT_EQ(fixture.pool().in_use(), used);
+  }
 }
 
 /// A record that says when it is gone.
