@@ -53,6 +53,7 @@ void HttpExchangePool::give_back(HttpExchange* exchange) {
   exchange->count = 0;
   exchange->headers.clear();
   exchange->text.clear();
+  if (exchange->text.capacity() > kHttpTextKeptBytesMax) exchange->text.shrink_to_fit();
   exchange->session = nullptr;
   exchange->next = nullptr;
   resting_.push_back(exchange);

@@ -20,6 +20,8 @@ class HttpExchangePool;
 /// Memory that a resting exchange keeps: most requests are one question. One exchange a loop may keep more, so that a
 /// loop whose store answers at once allocates nothing for long arrays either.
 inline constexpr std::size_t kHttpItemsKept = 16;
+/// Of a text; metrics are longer, and rare.
+inline constexpr std::size_t kHttpTextKeptBytesMax = 4 * 1024;
 /// Resting exchanges; as many as are at once under way in a busy loop over a store that answers later.
 inline constexpr std::size_t kHttpExchangesKept = 256;
 

@@ -15,6 +15,7 @@ std::string_view http_page() {
   h1 { margin-bottom: 0; }
   pre { padding: .75rem 1rem; overflow-x: auto; background: color-mix(in srgb, currentColor 8%, transparent); }
   td { padding: .15rem 1.5rem .15rem 0; vertical-align: top; }
+  td:first-child { white-space: nowrap; }
   code, pre { font: .875rem/1.5 ui-monospace, monospace; }
 </style>
 </head>
@@ -23,7 +24,8 @@ std::string_view http_page() {
 <p>A rate limiter that all your servers share. This is its HTTP side; it is up.</p>
 
 <h2>Ask it</h2>
-<pre>curl --json '{"limit": "5/min burst 10", "key": "user:42"}' http://localhost:8080/v1/allow</pre>
+<pre>curl --json '{"limit": "5/min burst 10", "key": "user:42"}' \
+     http://localhost:8080/v1/allow</pre>
 <p><code>allowed</code> says whether <code>user:42</code> may go ahead, <code>remaining</code> how much is left, and
 <code>retry_after_ms</code> how long to wait otherwise. With a rules file, name a rule instead of a limit.</p>
 

@@ -156,6 +156,7 @@ void HttpSession::begin(bool more_has_arrived) {
   const std::string_view host = target.authority.empty() ? head.host : target.authority;
   refusal_ = check_guards(head, host, route_, services_.allowed_hosts, services_.token);
   if (!refusal_) refusal_ = check_request(head, target.path);
+  if (refusal_) parser_.discard_body();
 
   if (!head.expects_continue || head.http_1_0 || !head.has_length || more_has_arrived) return;
   if (refusal_) {

@@ -77,6 +77,7 @@ struct Parts {
   std::string arena;          // what head's views point into
   std::string forwarded_for;  // gathered by itself, because lines of other headers may lie between two of it
   std::string body;
+  bool discards_body = false;
 };
 
 /// One message. Made anew for each, which costs a few stores.
@@ -167,7 +168,7 @@ class BeastParser final : public http::basic_parser<true> {
   }
 
   std::size_t on_body_impl(Text text, Code&) override {
-    parts_.body += view(text);
+    if (!parts_.discards_body) parts_.body += view(text);
     return text.size();
   }
   void on_chunk_header_impl(std::uint64_t size, Text, Code&) override { chunk_left_ = size; }
@@ -223,6 +224,9 @@ std::string& HttpParser::body() {
 const HttpFault& HttpParser::fault() const {
   return impl_->fault;
 }
+void HttpParser::discard_body() {
+  impl_->discards_body = true;
+}
 bool HttpParser::within_message() const {
   return impl_->state == Impl::State::kBody;
 }
@@ -248,6 +252,8 @@ HttpParser::Step HttpParser::Impl::begin(std::string_view& bytes) {
   arena.clear();
   forwarded_for.clear();
   body.clear();
+  discards_body = false;
+  if (arena.capacity() > kHttpHeadKeptBytesMax) arena.shrink_to_fit();
   if (body.capacity() > kHttpBodyKeptBytesMax) body.shrink_to_fit();
   scanned = 0;
   lines = 0;

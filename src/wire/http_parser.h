@@ -19,7 +19,8 @@ inline constexpr std::size_t kHttpHeaderLinesMax = 100;
 inline constexpr std::size_t kHttpBodyBytesMax = 1024 * 1024;
 /// What stands between the data of two chunks, and behind the last one: sizes, extensions, trailers.
 inline constexpr std::size_t kHttpChunkFrameBytesMax = 4 * 1024;
-/// What a connection at rest keeps of a body's memory.
+/// What a connection at rest keeps of the memory of a head and of a body.
+inline constexpr std::size_t kHttpHeadKeptBytesMax = 4 * 1024;
 inline constexpr std::size_t kHttpBodyKeptBytesMax = 16 * 1024;
 
 enum class HttpMethod : std::uint8_t { kGet, kHead, kPost, kOptions, kOther, kUnknown };
@@ -68,6 +69,8 @@ class HttpParser {
   /// Complete from kMessage on. The caller may append behind it and move it away.
   std::string& body();
   const HttpFault& fault() const;
+  /// From kHead on: what is still to come of this message's body is passed over, and takes no memory.
+  void discard_body();
   /// Whether a message has begun and is not complete: bytes of it have been consumed.
   bool within_message() const;
 

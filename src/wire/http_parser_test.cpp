@@ -352,5 +352,26 @@ TEST(HttpParser, GivesBackTheMemoryOfALongBody) {
   EXPECT_LE(parser.body().capacity(), kHttpBodyKeptBytesMax);
 }
 
+TEST(HttpParser, PassesOverABodyThatNobodyWants) {
+  const std::string_view bodies[] = {
+      "Content-Length: 5\r\n\r\nhello",
+      "Transfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2\r\nlo\r\n0\r\n\r\n",
+  };
+  for (const std::string_view body : bodies) {
+    HttpParser parser;
+    const std::string unwanted = "POST /a HTTP/1.1\r\nHost: a\r\n" + std::string(body);
+    const std::string both = unwanted + "POST /b HTTP/1.1\r\nHost: a\r\n" + std::string(body);
+    std::string_view bytes = both;
+    EXPECT_EQ(parser.parse(bytes), Step::kHead);
+    parser.discard_body();
+    EXPECT_EQ(parser.parse(bytes), Step::kMessage);
+    EXPECT_EQ(parser.body(), "");
+    EXPECT_EQ(parser.parse(bytes), Step::kHead);
+    EXPECT_EQ(parser.head().target, "/b");
+    EXPECT_EQ(parser.parse(bytes), Step::kMessage);
+    EXPECT_EQ(parser.body(), "hello");
+  }
+}
+
 }  // namespace
 }  // namespace ratel
