@@ -110,6 +110,45 @@ def test_check_says_what_each_rule_does(tmp_path):
         assert word in done.stdout
 
 
+def test_check_reads_a_folder_and_names_both_places_of_a_duplicate(tmp_path):
+    (tmp_path / "a.yaml").write_text("rules: { one: { limit: 1/s } }\n", encoding="utf-8")
+    (tmp_path / "b.yml").write_text("rules: { two: { limit: 2/s } }\n", encoding="utf-8")
+    done = run_ratel("check", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert f"{tmp_path} is good: 2 rules" in done.stdout
+    (tmp_path / "c.yaml").write_text("rules: { one: { limit: 3/s } }\n", encoding="utf-8")
+    done = run_ratel("check", tmp_path)
+    assert done.returncode == 2 and done.stdout == ""
+    assert one_line(done.stderr) == f"{tmp_path}/c.yaml:1:10: rule `one` is already at {tmp_path}/a.yaml:1:10\n"
+
+
+def test_check_judges_a_configuration_with_the_rules_it_names(tmp_path):
+    config, rules = tmp_path / "ratel.yaml", tmp_path / "rules.yaml"
+    config.write_text(f"threads: 1\npassword_file: not/on/this/machine\nrules: {rules}\n", encoding="utf-8")
+    rules.write_text("rules: { one: { limit: 1/s } }\n", encoding="utf-8")
+    done = run_ratel("check", config)
+    assert done.returncode == 0 and "1 per second" in done.stdout, done.stderr
+    config.write_text("threads: many\nrules: {}\n", encoding="utf-8")
+    done = run_ratel("check", config)
+    assert done.returncode == 2 and one_line(done.stderr).startswith(f"{config}:1:10: setting `threads`")
+
+
+def test_ask_brings_a_limit_looks_and_names_what_it_cannot_do(ratel, tmp_path):
+    (tmp_path / "password").write_text("sesame\n", encoding="utf-8")
+    server = ratel("--password-file", tmp_path / "password")
+    ask = ["ask", "--server", server.resp, "--password-file", tmp_path / "password", "--limit", "3/day"]
+    assert run_ratel(*ask, "--peek", "k").stdout.startswith("allowed rule=3/day limit=3 remaining=3 ")
+    assert run_ratel(*ask, "--cost", "3", "k").stdout.startswith("allowed rule=3/day limit=3 remaining=0 ")
+    assert run_ratel(*ask, "k").stdout.startswith("denied rule=3/day limit=3 remaining=0 retry_after=")
+    assert "retry_after=never" in run_ratel(*ask, "--cost", "4", "k").stdout
+    for bad, word in ((["--cost", "-1", "k"], "-1"), (["login", "k"], "--limit"), ([], "--limit"),
+                      (["--timeout", "soon", "k"], "soon")):
+        done = run_ratel(*ask, *bad)
+        assert done.returncode == 2 and word in one_line(done.stderr), done
+    stranger = run_ratel("ask", "--server", server.resp, "--limit", "3/day", "k")
+    assert stranger.returncode == 2 and "NOAUTH" in one_line(stranger.stderr)
+
+
 def test_ask_answers_by_its_exit_code(ratel):
     server = ratel(rules="rules:\n  two: { limit: 2/day }\n")
     ask = ["ask", "--server", server.resp, "two", "user:42"]

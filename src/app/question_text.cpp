@@ -26,6 +26,13 @@ std::string wait_text(std::int64_t ms) {
   return ms < 0 ? "never" : format_duration(std::min(ms, kMax_ms) * 1'000);
 }
 
+/// What a server sent, fit for a terminal.
+std::string printable(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
+  return text;
+}
+
 std::string units_text(std::int64_t units) {
   return units < 0 ? "unlimited" : std::to_string(units);
 }
@@ -46,14 +53,16 @@ std::string format_question(const AskedQuestion& question) {
 }
 
 AskedAnswer describe_answer(const RespReply& reply) {
-  if (reply.kind == RespReply::Kind::kError) return {.line = reply.text};
+  if (reply.kind == RespReply::Kind::kError) return {.line = printable(reply.text)};
   if (!is_an_answer(reply)) return {.line = "this is no answer of ratel: is the address right?"};
   const auto integer = [&](Field field) { return reply.items[field].integer; };
   const bool allowed = integer(kAllowed) == 1;
-  std::string line = fmt::format("{} rule={} limit={} remaining={}", allowed ? "allowed" : "denied",
-                                 reply.items[kRule].text, units_text(integer(kLimit)), units_text(integer(kRemaining)));
+  std::string line =
+      fmt::format("{} rule={} limit={} remaining={}", allowed ? "allowed" : "denied",
+                  printable(reply.items[kRule].text), units_text(integer(kLimit)), units_text(integer(kRemaining)));
   if (!allowed) line += fmt::format(" retry_after={}", wait_text(integer(kRetryAfter)));
-  line += fmt::format(" reset_after={} source={}", wait_text(integer(kResetAfter)), reply.items[kSource].text);
+  line +=
+      fmt::format(" reset_after={} source={}", wait_text(integer(kResetAfter)), printable(reply.items[kSource].text));
   return {.verdict = allowed ? AskedAnswer::Verdict::kAllowed : AskedAnswer::Verdict::kDenied, .line = std::move(line)};
 }
 

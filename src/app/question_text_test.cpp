@@ -38,6 +38,7 @@ TEST(QuestionText, DescribesAnswers) {
       {"*7\r\n:1\r\n:-1\r\n:-1\r\n:0\r\n:9223372036854775807\r\n$5\r\nexact\r\n$4\r\nopen\r\n", Verdict::kAllowed,
        "allowed rule=open limit=unlimited remaining=unlimited reset_after=36500d source=exact"},
       {"-ERR unknown rule `tow`\r\n", Verdict::kNone, "ERR unknown rule `tow`"},
+      {"-ERR \x1b[2J\x7f\r\n", Verdict::kNone, "ERR ?[2J?"},
       {"+OK\r\n", Verdict::kNone, "this is no answer of ratel: is the address right?"},
       {"*7\r\n:1\r\n:5\r\n:4\r\n:0\r\n:0\r\n:0\r\n$5\r\nlogin\r\n", Verdict::kNone,
        "this is no answer of ratel: is the address right?"},

@@ -16,6 +16,8 @@
 namespace ratel {
 namespace {
 
+constexpr Micros kPollMax_ms = 3'600'000;  // poll() takes an int; longer waits take turns
+
 Micros monotonic_us() {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
   return std::chrono::duration_cast<std::chrono::microseconds>(now).count();
@@ -67,10 +69,13 @@ Status BlockingClient::wait(short events) const {
   while (true) {
     const Micros left_us = deadline_us_ - monotonic_us();
     pollfd polled{.fd = socket_.get(), .events = events, .revents = 0};
-    const int ready = left_us <= 0 ? 0 : ::poll(&polled, 1, static_cast<int>(ceil_div(left_us, 1'000)));
+    const auto left_ms = static_cast<int>(std::min(ceil_div(std::max<Micros>(left_us, 0), 1'000), kPollMax_ms));
+    const int ready = left_us <= 0 ? 0 : ::poll(&polled, 1, left_ms);
     if (ready > 0) return Done{};
-    if (ready == 0) return Error{ErrorCode::kUnavailable, address_ + ": no answer in time"};
-    if (errno != EINTR) return failed("cannot wait", errno);
+    if (ready == 0 && left_us <= kPollMax_ms * 1'000) {
+      return Error{ErrorCode::kUnavailable, address_ + ": no answer in time"};
+    }
+    if (ready < 0 && errno != EINTR) return failed("cannot wait", errno);
   }
 }
 

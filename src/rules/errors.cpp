@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/check.h"
 #include "base/nearest.h"
 
@@ -32,8 +34,11 @@ Error ErrorList::error() const {
 
 std::string quote(std::string_view value) {
   constexpr std::size_t kShownMax = 60;
+  std::size_t shown = std::min(value.size(), kShownMax);
+  const auto inside_a_character = [&] { return (static_cast<unsigned char>(value[shown]) & 0xc0) == 0x80; };
+  while (shown < value.size() && shown > 0 && inside_a_character()) --shown;
   std::string text = "`";
-  for (const char c : value.substr(0, kShownMax)) {
+  for (const char c : value.substr(0, shown)) {
     const auto byte = static_cast<unsigned char>(c);
     if (byte < 0x20 || byte == 0x7f) {
       text += fmt::format("\\x{:02x}", byte);
@@ -41,7 +46,7 @@ std::string quote(std::string_view value) {
       text += c;
     }
   }
-  return text + (value.size() > kShownMax ? "...`" : "`");
+  return text + (shown < value.size() ? "...`" : "`");
 }
 
 std::string suggest(std::string_view misspelt, std::span<const std::string_view> names) {

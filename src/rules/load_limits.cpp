@@ -96,7 +96,11 @@ class LimitLoader {
     // The rule's max_wait is judged when all of its limits are known; here it goes only where it can.
     const Result<Limit> limit = make_limit(*spec, spec->algorithm == Algorithm::kGcra ? defaults_.max_wait_us : 0);
     if (!limit.ok()) {
-      reader_.wrong(text_path, *draft.limit, limit.error().message);
+      LimitSpec without_zone = *spec;
+      without_zone.zone.clear();
+      const bool is_the_zone = draft.zone != nullptr && make_limit(without_zone).ok();
+      reader_.wrong(is_the_zone ? fmt::format("{}.zone", path) : std::string(text_path),
+                    is_the_zone ? *draft.zone : *draft.limit, limit.error().message);
       return false;
     }
     BoundLimit bound;

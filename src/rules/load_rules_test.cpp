@@ -255,8 +255,7 @@ TEST(LoadRules, SaysWhereWhatAndWhatWouldBeRight) {
       {a + "{ limit: { limit: 5/day, zone: UTC } }",
        "r.yaml:2:37: field `limit.zone` of rule `a`: value `UTC`: it goes with `calendar: true` only"},
       {a + "{ limit: { limit: 5/day, calendar: true, zone: Europe/Berln } }",
-       "r.yaml:2:24: field `limit.limit` of rule "
-       "`a`: value `5/day`: "},
+       "r.yaml:2:53: field `limit.zone` of rule `a`: value `Europe/Berln`: "},
       {a + "{ limit: { limit: 5/day, calendar: true, zone: } }",
        "r.yaml:2:47: field `limit.zone` of rule `a`: value nothing: a time zone was expected, as in `Europe/Berlin`"},
       {a + "{ limit: { limit: 5/day, calendar: 1 } }",

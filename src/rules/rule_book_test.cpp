@@ -2,12 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 #include "rules/load_rules.h"
 
 namespace ratel {
 namespace {
 
-RuleBook book_of(std::initializer_list<std::string_view> names) {
+RuleBook book_of(const std::vector<std::string_view>& names) {
   std::vector<Rule> rules;
   for (const std::string_view name : names) {
     Rule rule;
@@ -37,6 +40,15 @@ TEST(RuleBook, KnowsTheNearestName) {
   EXPECT_EQ(book.nearest("chekout"), "checkout");
   EXPECT_EQ(book.nearest("payments"), "");
   EXPECT_EQ(RuleBook().nearest("login"), "");
+}
+
+TEST(RuleBook, LooksForTheNearestAmongTheFirstThousand) {
+  std::vector<std::string> names;
+  for (int i = 0; i < 999; ++i) names.push_back("number" + std::to_string(i));
+  names.insert(names.end(), {"login", "checkout"});
+  const RuleBook book = book_of({names.begin(), names.end()});
+  EXPECT_EQ(book.nearest("lgoin"), "login");
+  EXPECT_EQ(book.nearest("chekout"), "");
 }
 
 TEST(RuleBook, ABookWithANameTwiceIsAProgrammersError) {

@@ -123,6 +123,7 @@ TEST(Errors, AreBoundedAndQuoteSafely) {
   EXPECT_EQ(quote("a\n\x1b[31m\x7f"), "`a\\x0a\\x1b[31m\\x7f`");
   EXPECT_EQ(quote(std::string(60, 'x')), "`" + std::string(60, 'x') + "`");
   EXPECT_EQ(quote(std::string(61, 'x')), "`" + std::string(60, 'x') + "...`");
+  EXPECT_EQ(quote(std::string(59, 'x') + "\xc3\xa4"), "`" + std::string(59, 'x') + "...`");  // no half an umlaut
   EXPECT_EQ(suggest("limut", std::array<std::string_view, 2>{"limit", "key"}), "did you mean `limit`?");
   EXPECT_EQ(suggest("zzz", std::array<std::string_view, 2>{"limit", "key"}), "known are `limit`, `key`");
 }
