@@ -17,6 +17,13 @@ Sample sample(Sample::Kind kind, const char* name, const char* help, double valu
   return {.name = name, .help = help, .kind = kind, .labels = {}, .value = value};
 }
 
+/// The names that HTTP answers to besides addresses: those allowed, and the one it was told to listen on.
+std::vector<std::string> host_names(const Settings& settings) {
+  std::vector<std::string> names = settings.allowed_hosts;
+  if (settings.http && !settings.http->is_unix()) names.push_back(settings.http->host);
+  return names;
+}
+
 }  // namespace
 
 Engine::Loop::Loop(Engine& engine, std::uint64_t seed)
@@ -36,7 +43,7 @@ Engine::Loop::Loop(Engine& engine, std::uint64_t seed)
             .metrics = metrics,
             .prng = prng,
             .token = engine.settings_.token,
-            .allowed_hosts = engine.settings_.allowed_hosts,
+            .allowed_hosts = host_names(engine.settings_),
             .auth = {.trusted_hops = engine.settings_.trusted_hops},
             .why_not_ready = [] { return std::string(); },  // memory always answers
             .metrics_text = [&engine] { return engine.metrics_.text(); }}) {}
@@ -125,8 +132,8 @@ void Engine::collect(std::vector<Sample>& samples) const {
   const TableStats table = store_.stats();
   samples.push_back(sample(Kind::kGauge, "ratel_table_entries", "Counters in memory, those that are over included.",
                            static_cast<double>(table.entries)));
-  samples.push_back(sample(Kind::kGauge, "ratel_table_bytes", "Memory that counters take.",
-                           static_cast<double>(table.bytes)));
+  samples.push_back(
+      sample(Kind::kGauge, "ratel_table_bytes", "Memory that counters take.", static_cast<double>(table.bytes)));
   samples.push_back(sample(Kind::kGauge, "ratel_table_max_bytes", "Memory that counters may take.",
                            static_cast<double>(table.max_bytes)));
   samples.push_back(sample(Kind::kCounter, "ratel_table_live_evictions_total",

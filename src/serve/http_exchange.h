@@ -69,6 +69,8 @@ class HttpExchangePool {
  public:
   HttpExchange* take();
   void give_back(HttpExchange* exchange);
+  /// Under way or resting.
+  std::size_t size() const { return all_.size(); }
 
  private:
   std::vector<std::unique_ptr<HttpExchange>> all_;

@@ -224,6 +224,9 @@ std::string& HttpParser::body() {
 const HttpFault& HttpParser::fault() const {
   return impl_->fault;
 }
+std::size_t HttpParser::head_memory() const {
+  return impl_->arena.capacity();
+}
 void HttpParser::discard_body() {
   impl_->discards_body = true;
 }

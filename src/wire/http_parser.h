@@ -73,6 +73,8 @@ class HttpParser {
   void discard_body();
   /// Whether a message has begun and is not complete: bytes of it have been consumed.
   bool within_message() const;
+  /// Bytes that head() occupies, used or not.
+  std::size_t head_memory() const;
 
  private:
   struct Impl;

@@ -352,6 +352,17 @@ TEST(HttpParser, GivesBackTheMemoryOfALongBody) {
   EXPECT_LE(parser.body().capacity(), kHttpBodyKeptBytesMax);
 }
 
+TEST(HttpParser, GivesBackTheMemoryOfALongHead) {
+  const std::string long_host = "GET / HTTP/1.1\r\nHost: " + std::string(kHttpHeadKeptBytesMax, 'h') + "\r\n\r\n";
+  HttpParser parser;
+  std::string_view bytes = long_host;
+  EXPECT_EQ(parser.parse(bytes), Step::kHead);
+  EXPECT_EQ(parser.parse(bytes), Step::kMessage);
+  EXPECT_GT(parser.head_memory(), kHttpHeadKeptBytesMax);
+  EXPECT_EQ(parser.parse(bytes), Step::kNeedMore);
+  EXPECT_LE(parser.head_memory(), kHttpHeadKeptBytesMax);
+}
+
 TEST(HttpParser, PassesOverABodyThatNobodyWants) {
   const std::string_view bodies[] = {
       "Content-Length: 5\r\n\r\nhello",
