@@ -80,6 +80,7 @@ void MemoryStore::prepare(Question& question) {
     thread_local KeyHash before;
     const Bucket& bucket = table_.bucket_of(hash);
     __builtin_prefetch(&bucket, 1);
+    __builtin_prefetch(reinterpret_cast<const std::byte*>(&bucket) + 64, 1);
     if (before.order != 0) table_.bucket_of(before).prefetch(table_.pool(), before);
     before = hash;
   }
@@ -93,27 +94,22 @@ void MemoryStore::ask(const Question& question, Instant now, Completion done) {
 
 Answer MemoryStore::ask_one(const Question& question, StoreTime time) {
   const KeyHash hash = hash_of(question.charges[0]);
-  bool inserted = false;
-  Answer answer;
-  for (;;) {
-    Bucket& bucket = table_.bucket_of(hash);
-    MutexLock lock(bucket.mutex);
-    if (&table_.bucket_of(hash) != &bucket) continue;  // split or merged meanwhile
+  Bucket& bucket = table_.lock_bucket_of(hash);
+  bucket.mutex.assert_held();
+  Entry* const entry = bucket.find(table_.pool(), hash);
+  Cell absent;
+  Cell& cell = entry != nullptr ? entry->cell : absent;
+  const Slot slot{&cell, nullptr};
+  const Answer answer = decide(question, {&slot, 1}, time);
 
-    if (Entry* const entry = bucket.find(table_.pool(), hash)) {
-      const Slot slot{&entry->cell, nullptr};
-      answer = decide(question, {&slot, 1}, time);
-      if (entry->cell.until_us == Cell::kFresh_us) bucket.remove(table_.pool(), entry);
-    } else {
-      Cell cell;
-      const Slot slot{&cell, nullptr};
-      answer = decide(question, {&slot, 1}, time);
-      inserted = cell.until_us >= time.now_us;
-      if (inserted) bucket.insert(table_.context(time.now_us), {hash.order, hash.rest, cell});
-    }
-    break;
+  const bool inserts = entry == nullptr && cell.until_us >= time.now_us;
+  if (inserts) {
+    bucket.insert(table_.context(time.now_us), {hash.order, hash.rest, cell});
+  } else if (entry != nullptr && cell.until_us == Cell::kFresh_us) {
+    bucket.remove(table_.pool(), entry);
   }
-  if (inserted) table_.after_insertion(hash, time.now_us);
+  bucket.mutex.unlock();
+  if (inserts) table_.after_insertion(hash, time.now_us);
   return answer;
 }
 

@@ -84,6 +84,17 @@ TEST(MemoryStore, FreesWhatIsAsGoodAsNew) {
   }
 }
 
+TEST(MemoryStore, FreesWhatIsAsGoodAsNewAmongSeveral) {
+  const BoundLimit one = gcra(5, kMinute_us, "one");
+  const BoundLimit two = gcra(5, kMinute_us, "two");
+  MemoryStore store({.seed = kSeed, .start = at(kStart_us)});
+  std::vector<Charge> charges{{.limit = &one, .key = "key"}, {.limit = &two, .key = "key"}};
+  ask(store, {.charges = charges}, at(kStart_us));
+  EXPECT_EQ(store.stats().entries, 2u);
+  ask(store, {.verb = Verb::kReset, .charges = charges}, at(kStart_us));
+  EXPECT_EQ(store.stats().entries, 0u);
+}
+
 // Invariant 14: deleting a key at the moment its time ends changes no later decision.
 TEST(MemoryStore, DropsAtTheMomentOfBeingFreshUnseen) {
   const BoundLimit limit = gcra(3, 3 * kSecond_us);

@@ -20,6 +20,7 @@
 #define RATEL_EXCLUDES(...) RATEL_THREAD_ANNOTATION(locks_excluded(__VA_ARGS__))
 #define RATEL_ACQUIRE(...) RATEL_THREAD_ANNOTATION(acquire_capability(__VA_ARGS__))
 #define RATEL_TRY_ACQUIRE(...) RATEL_THREAD_ANNOTATION(try_acquire_capability(__VA_ARGS__))
+#define RATEL_ASSERT_HELD RATEL_THREAD_ANNOTATION(assert_capability(this))
 #define RATEL_RELEASE(...) RATEL_THREAD_ANNOTATION(release_capability(__VA_ARGS__))
 /// For sets of locks whose size is known only at run time, which the analysis cannot follow.
 #define RATEL_NO_THREAD_ANALYSIS RATEL_THREAD_ANNOTATION(no_thread_safety_analysis)
@@ -38,6 +39,8 @@ class RATEL_CAPABILITY Mutex {
   bool try_lock() RATEL_TRY_ACQUIRE(true) {
     return state_.load(std::memory_order_relaxed) == 0 && state_.exchange(1, std::memory_order_acquire) == 0;
   }
+  /// Tells the analysis, which cannot see it, that the caller holds the lock.
+  void assert_held() const RATEL_ASSERT_HELD {}
   void unlock() RATEL_RELEASE() { state_.store(0, std::memory_order_release); }
 
  private:

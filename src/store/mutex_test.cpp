@@ -32,11 +32,15 @@ TEST(Mutex, LetsOneInAtATime) {
 
 TEST(Mutex, TryingDoesNotWait) {
   Mutex mutex;
-  EXPECT_TRUE(mutex.try_lock());
-  EXPECT_FALSE(mutex.try_lock());
-  mutex.unlock();
-  EXPECT_TRUE(mutex.try_lock());
-  mutex.unlock();
+  for (int turn = 0; turn < 2; ++turn) {
+    if (!mutex.try_lock()) FAIL() << "it is free";
+    std::thread([&] {
+      if (!mutex.try_lock()) return;
+      mutex.unlock();
+      ADD_FAILURE() << "it is held";
+    }).join();
+    mutex.unlock();
+  }
 }
 
 }  // namespace

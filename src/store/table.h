@@ -39,6 +39,15 @@ class Table {
   /// The bucket that this hash belongs to, unless another thread just splits or merges it: whoever has locked it asks
   /// again, and when the answer is still the same, it stays so until the lock is released.
   Bucket& bucket_of(const KeyHash& hash) const { return bucket(index_of(hash, count())); }
+  /// The same, locked, and still so.
+  Bucket& lock_bucket_of(const KeyHash& hash) const RATEL_NO_THREAD_ANALYSIS {
+    for (;;) {
+      Bucket& found = bucket_of(hash);
+      found.mutex.lock();
+      if (&bucket_of(hash) == &found) return found;
+      found.mutex.unlock();
+    }
+  }
 
   SegmentPool& pool() { return pool_; }
   Budget& budget() { return budget_; }
