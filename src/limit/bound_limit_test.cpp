@@ -40,6 +40,11 @@ TEST(Identity, IsAnotherForAnotherCounter) {
       rule_identity("login", "1", limit("5/min")),
       rule_identity("", "", limit("5/min")),
       rule_identity("api1:1", "", limit("5/min")),
+      // without lengths, or without what ends a length, these would be the same
+      rule_identity("a:b", "", limit("5/min")),
+      rule_identity("a", "b:", limit("5/min")),
+      rule_identity("10abcdefgh", "Z", limit("5/min")),
+      rule_identity("0", "abcdefgh1Z", limit("5/min")),
       rule_identity("api", "1", limit("5 concurrent")),
       rule_identity("api", "1", limit("5/day", Algorithm::kFixedWindow)),
       rule_identity("api", "1", limit("5/h", Algorithm::kFixedWindow)),

@@ -4,6 +4,7 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,10 @@ TEST(Calendar, KnowsTheWindowsOfClocksThatJump) {
       {"a day whose midnight comes twice", CalendarUnit::kDay, "Atlantic/Azores", 1'761'440'400, 1'761'436'800,
        1'761'526'800},
       {"between its midnights", CalendarUnit::kDay, "Atlantic/Azores", 1'761'438'000, 1'761'436'800, 1'761'526'800},
+      // Newfoundland fell back at 00:01 to 23:01 of the day before, which was over by then.
+      {"a day that is left once more", CalendarUnit::kDay, "America/St_Johns", 1'289'097'900, 1'289'097'000,
+       1'289'187'000},
+      {"and its month", CalendarUnit::kMonth, "America/St_Johns", 1'289'097'900, 1'288'578'600, 1'291'174'200},
       // In Havana 2025-11-02 01:00 becomes 00:00.
       {"Havana's first midnight", CalendarUnit::kDay, "America/Havana", 1'762'056'000, 1'762'056'000, 1'762'146'000},
       // Samoa had no 30 December 2011.
@@ -93,6 +98,8 @@ RC_GTEST_PROP(Calendar, WindowsTileTime, ()) {
     const CalendarWindow next = calendar_window(limit, window.end_us);
     RC_ASSERT(next.start_us == window.end_us);
     RC_ASSERT(next.end_us > next.start_us);
+    const Micros inside_us = std::min(next.end_us - 1, next.start_us + kHour_us / 2);  // where clocks fall back
+    RC_ASSERT(calendar_window(limit, inside_us) == next);
     window = next;
   }
 }

@@ -410,6 +410,19 @@ TEST(Decide, TakesAsManyLimitsAsAQuestionMayName) {
   EXPECT_EQ(group.ask({.cost = 9, .t = kStarts_us[2]}, order).violated, 0xffff);
 }
 
+TEST(Decide, TheFirstOfEqualsBinds) {
+  const Limit limit = *make_limit(*parse_limit("3/min"));
+  Group group;
+  group.members.reserve(3);
+  group.members.emplace_back(*make_limit(*parse_limit("9/min")));
+  group.members.emplace_back(limit);
+  group.members.emplace_back(limit);
+  const std::vector<std::size_t> order{0, 1, 2};
+  EXPECT_EQ(group.ask({.cost = 3, .t = kStarts_us[2]}, order).binding, 1) << "the least remaining";
+  EXPECT_EQ(group.ask({.t = kStarts_us[2]}, order).binding, 1) << "the longest retry";
+  EXPECT_EQ(group.ask({.cost = 4, .t = kStarts_us[2]}, order).binding, 1) << "never";
+}
+
 TEST(DecideDeathTest, RefusesSlotsThatAreNotTheCharges) {
   const BoundLimit limit{.limit = *make_limit(*parse_limit("3/min")), .identity = {}, .label = {}};
   Charge charge{.limit = &limit};

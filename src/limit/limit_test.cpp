@@ -174,5 +174,14 @@ RC_GTEST_PROP(Fractions, RoundAsTheyShould, ()) {
   RC_ASSERT(round_up(time) == mul_div_up(a, b, c));
 }
 
+TEST(Fractions, CarryAndBorrowOnce) {
+  EXPECT_EQ(plus({5, 3}, {1, 4}, 7), (Fraction{7, 0}));
+  EXPECT_EQ(plus({5, 3}, {1, 3}, 7), (Fraction{6, 6}));
+  EXPECT_EQ(minus({5, 3}, {1, 4}, 7), (Fraction{3, 6}));
+  EXPECT_EQ(minus({5, 3}, {5, 3}, 7), (Fraction{0, 0}));
+  EXPECT_EQ(round_up({5, 0}), 5);
+  EXPECT_EQ(round_up({5, 1}), 6);
+}
+
 }  // namespace
 }  // namespace ratel

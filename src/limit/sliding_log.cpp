@@ -30,7 +30,8 @@ SlidingLog::SlidingLog(const Limit& limit, Cell& cell, std::unique_ptr<Record>& 
 }
 
 void SlidingLog::read() {
-  const Micros horizon_us = std::max(now_us_, log_->entries.back().at_us) - limit_.period_us;
+  // A clock behind the newest entry finds nothing that the entry outlived: charging it forgot that.
+  const Micros horizon_us = now_us_ - limit_.period_us;
   const auto first =
       std::upper_bound(log_->entries.begin() + static_cast<std::ptrdiff_t>(log_->begin), log_->entries.end(),
                        horizon_us, [](Micros us, const Log::Entry& entry) { return us < entry.at_us; });
