@@ -29,7 +29,6 @@ class ErrorList {
   /// What is wrong with no place in particular.
   void add(std::string line);
   bool empty() const { return lines_.empty(); }
-  std::size_t count() const { return lines_.size() + left_out_; }
   /// One line each. REQUIRES: !empty().
   Error error() const;
 

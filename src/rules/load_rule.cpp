@@ -195,7 +195,6 @@ std::optional<Rule> load_rule(const YamlEntry& entry, std::string_view file, Err
     return std::nullopt;
   }
 
-  const std::size_t errors_before = errors.count();
   Draft draft;
   draft.rule.name = entry.key;
   for (const YamlEntry& field : entry.value.entries) {
@@ -216,7 +215,6 @@ std::optional<Rule> load_rule(const YamlEntry& entry, std::string_view file, Err
   draft.rule.limits =
       load_limits(*draft.limit, {.algorithm = draft.algorithm, .max_wait_us = draft.rule.max_wait_us}, reader);
   if (!draft.rule.limits.empty()) check_together(draft, reader);
-  if (errors.count() != errors_before) return std::nullopt;
   return std::move(draft.rule);
 }
 

@@ -48,7 +48,7 @@ struct LimitDefaults {
 /// The value of `limit`: one or a list, each text or a map. Empty after an error.
 std::vector<BoundLimit> load_limits(const YamlNode& value, const LimitDefaults& defaults, const RuleReader& reader);
 
-/// Nothing after an error.
+/// Nothing, or no rule to use, after an error.
 std::optional<Rule> load_rule(const YamlEntry& entry, std::string_view file, ErrorList& errors);
 
 /// The names of a rule's fields, and of a limit's, for whoever lists them.
