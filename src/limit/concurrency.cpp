@@ -60,7 +60,7 @@ class Concurrency::Leases final : public Record {
 
   ById by_id;
   std::set<Held*, Sooner> by_end;
-  std::int64_t used = 0;  // by all leases, ended ones too until they are forgotten
+  std::int64_t used = 0;  // by all leases
   std::size_t id_bytes = 0;
 };
 
@@ -70,17 +70,13 @@ Concurrency::Concurrency(const Limit& limit, Cell& cell, std::unique_ptr<Record>
   // Identity keeps algorithms apart, so a record under a concurrency limit's cell is a set of leases.
   if (cell.until_us > now_us) leases_ = static_cast<Leases*>(record.get());
   if (leases_ == nullptr) return;
+  // Whatever is asked, so that each lease that has ended is walked past once, and not by every question from then on.
+  forget_expired();
   used_ = leases_->used;
-  for (const auto* held : leases_->by_end) {
-    if (held->second.end_us > now_us) break;
-    used_ -= held->second.cost;
-  }
 }
 
 bool Concurrency::held() const {
-  if (leases_ == nullptr) return false;
-  const auto* held = leases_->find(id_);
-  return held != nullptr && held->second.end_us > now_us_;
+  return leases_ != nullptr && leases_->find(id_) != nullptr;
 }
 
 std::int64_t Concurrency::remaining() const {
@@ -93,7 +89,6 @@ Micros Concurrency::wait_us(std::int64_t cost) const {
   if (cost <= remaining()) return 0;
   std::int64_t missing = cost - (limit_.capacity - used_);
   for (const auto* held : leases_->by_end) {
-    if (held->second.end_us <= now_us_) continue;
     missing -= held->second.cost;
     if (missing <= 0) return held->second.end_us - now_us_;
   }
@@ -111,21 +106,17 @@ void Concurrency::charge(std::int64_t cost) {
     auto fresh = std::make_unique<Leases>();
     leases_ = fresh.get();
     record_ = std::move(fresh);
-  } else {
-    forget_expired();
   }
   leases_->insert(id_, {.cost = cost, .end_us = now_us_ + lease_us_});
   settle();
 }
 
 void Concurrency::renew() {
-  forget_expired();
   leases_->set_end(leases_->find(id_), now_us_ + lease_us_);
   settle();
 }
 
 void Concurrency::release() {
-  forget_expired();
   leases_->erase(leases_->find(id_));
   settle();
 }

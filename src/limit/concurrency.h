@@ -19,7 +19,7 @@ class Concurrency {
  public:
   /// `id` and `lease_us` of the question; an empty id is that of nobody.
   Concurrency(const Limit& limit, Cell& cell, std::unique_ptr<Record>& record, Micros now_us, std::string_view id,
-              Micros lease_us);
+              Micros lease_us);  // forgets the leases that have ended, which changes no answer
 
   /// 0 when the slots are free or `id` holds a lease. Otherwise a hint: the soonest that enough
   /// leases run out.

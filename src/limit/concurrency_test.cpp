@@ -164,6 +164,21 @@ TEST(Concurrency, KeepsAtMostCountLeasesAndCountsTheirBytes) {
   EXPECT_EQ(slots.cell(), Cell{});
 }
 
+TEST(Concurrency, EveryQuestionForgetsTheLeasesThatHaveEnded) {
+  for (const Verb verb : {Verb::kPeek, Verb::kAcquire, Verb::kRenew, Verb::kRelease}) {
+    constexpr std::int64_t kCount = 500;
+    Slots slots(2 * kCount);
+    slots.acquire("holder", kStart_us, kDay_us, kCount);
+    const std::size_t bytes = slots.record()->bytes();
+    for (std::int64_t i = 0; i < kCount; ++i) slots.acquire("x" + std::to_string(i), kStart_us, kSecond_us);
+    EXPECT_GT(slots.record()->bytes(), kCount * bytes / 10);
+    const Answer answer = slots.ask(verb, "stranger", kStart_us + kSecond_us, kCount + 1, kSecond_us);
+    EXPECT_FALSE(answer.decision.allowed);
+    EXPECT_EQ(answer.decision.remaining, kCount);
+    EXPECT_EQ(slots.record()->bytes(), bytes) << static_cast<int>(verb);
+  }
+}
+
 /// Two limits held under one id.
 struct Pair {
   Pair(std::int64_t first, std::int64_t second) {
