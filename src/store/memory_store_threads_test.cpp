@@ -120,11 +120,11 @@ TEST(MemoryStoreThreads, LoseNothingWhileTheTableGrows) {
 TEST(MemoryStoreThreads, LoseNothingWhileTheTableGrowsAndShrinks) {
   constexpr int kLasting = 500;
   const BoundLimit lasting = gcra(1, kDay_us, "lasting");
-  const BoundLimit also = gcra(1, kDay_us, "also");
+  const BoundLimit plenty = gcra(1'000'000'000, kDay_us, "plenty");
   const BoundLimit brief = gcra(1, kSecond_us, "brief");
   MemoryStore store({.seed = kSeed, .max_memory_bytes = std::size_t{64} << 20, .start = at(kStart_us)});
   const auto ask_both = [&](const std::string& key, Micros now_us) {
-    std::array<Charge, 2> charges{Charge{.limit = &lasting, .key = key}, Charge{.limit = &also, .key = key}};
+    std::array<Charge, 2> charges{Charge{.limit = &lasting, .key = key}, Charge{.limit = &plenty, .key = key}};
     return ask(store, {.charges = charges}, at(now_us)).decision.allowed;
   };
   for (int i = 0; i < kLasting; ++i) ASSERT_TRUE(ask_both(std::to_string(i), kStart_us));
