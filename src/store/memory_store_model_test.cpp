@@ -81,9 +81,9 @@ TEST(MemoryStore, AgreesWithAMapOnRandomTraces) {
   const Case cases[] = {
       {"few keys", 3, 20'000, 300'000, false, 0},
       {"few keys, threads whose clocks differ", 3, 20'000, 300'000, true, 64},
-      {"all live at once, so the table grows", 30'000, 90'000, 10, false, 1},
-      {"most have expired when they come again, so the table sweeps", 3'000, 60'000, 100'000, false, 1},
-      {"expire together, so the table shrinks", 20'000, 60'000, 200, true, 20},
+      {"all live at once, so the table grows", 20'000, 50'000, 10, false, 1},
+      {"most have expired when they come again, so the table sweeps", 3'000, 40'000, 100'000, false, 1},
+      {"expire together, so the table shrinks", 15'000, 40'000, 200, true, 20},
   };
   const BoundLimit plain[] = {
       gcra(7, kSecond_us, "a"),
