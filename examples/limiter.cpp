@@ -1,4 +1,4 @@
-// Limits logins in a process of its own: five at once, then one in twelve seconds.
+// Limits exports to five a day, in a process of its own.
 
 #include <ratel/limiter.h>
 
@@ -7,17 +7,17 @@
 
 int main() {
   const ratel::Limiter limiter = ratel::Limiter::in_memory();
-  const auto logins = limiter.limit("5/min");
-  if (!logins.ok()) return std::puts(logins.error().message.c_str()), 1;
+  const auto exports = limiter.limit("5/day");
+  if (!exports.ok()) return std::puts(exports.error().message.c_str()), 1;
 
   int passed = 0;
   std::chrono::microseconds wait{0};
   for (int attempt = 0; attempt < 8; ++attempt) {
-    const auto decision = logins->allow("user:42");
+    const auto decision = exports->allow("user:42");
     if (!decision.ok()) return std::puts(decision.error().message.c_str()), 1;
     if (decision->allowed) ++passed;
     wait = decision->retry_after;
   }
-  std::printf("%d of 8 logins pass, the next in %lld seconds\n", passed,
-              static_cast<long long>(std::chrono::ceil<std::chrono::seconds>(wait).count()));
+  std::printf("%d of 8 exports pass, the next in %lld hours\n", passed,
+              static_cast<long long>(std::chrono::ceil<std::chrono::hours>(wait).count()));
 }
