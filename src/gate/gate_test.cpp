@@ -210,6 +210,29 @@ TEST(Gate, ShadowAloneAllowsTheWholeCostAtOnce) {
   EXPECT_FALSE(unlimited_shadow.decision.would_deny);
 }
 
+TEST(Gate, ShadowLeasesAndReservationsHoldNobodyUp) {
+  TestStore store;
+  Gate gate(store);
+  const BoundLimit slots = bound("slots", "1 concurrent");
+  const std::vector<Charge> leases{charge(slots, true)};
+  ask(gate, leases, {.verb = Verb::kAcquire, .lease_id = "a", .lease_us = kMinute_us});
+  const Answer second = ask(gate, leases, {.verb = Verb::kAcquire, .lease_id = "b", .lease_us = kMinute_us});
+  EXPECT_TRUE(second.decision.allowed);
+  EXPECT_TRUE(second.decision.would_deny);
+  const Answer renewed = ask(gate, leases, {.verb = Verb::kRenew, .lease_id = "b", .lease_us = kMinute_us});
+  EXPECT_TRUE(renewed.ok) << "a holder told otherwise would stop";
+  EXPECT_TRUE(renewed.decision.would_deny);
+
+  BoundLimit queue = bound("queue", "1/min");
+  queue.limit = *make_limit(*parse_limit("1/min"), kHour_us);
+  const std::vector<Charge> reservation{charge(queue, true)};
+  const Question reserve{.verb = Verb::kReserve, .max_wait_us = kHour_us};
+  ask(gate, reservation, reserve);
+  const Answer booked = ask(gate, reservation, reserve);
+  EXPECT_FALSE(booked.decision.would_deny);
+  EXPECT_EQ(booked.decision.delay.count(), 0);
+}
+
 // Invariant 48.
 RC_GTEST_PROP(Gate, ShadowGivesTheVerdictsOfEnforced, ()) {
   const std::vector<std::string> texts{"5/min", "1/s", "7 per 3s burst 2", "0/min", "20/s burst 40"};

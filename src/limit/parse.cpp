@@ -60,7 +60,7 @@ class Parser {
     if (!count.ok()) return count.error();
     spec.count = count->whole;
     if (take_word("concurrent")) {
-      if (!count->fraction.empty()) return whole_number(*count, 0);
+      if (!count->fraction.empty()) return whole_number(*count);
       spec.algorithm = Algorithm::kConcurrency;
       return end(spec, "nothing after `concurrent`");
     }
@@ -68,12 +68,12 @@ class Parser {
     const Result<Micros> period_us = period();
     if (!period_us.ok()) return period_us.error();
     spec.period_us = *period_us;
-    if (!count->fraction.empty()) return whole_number(*count, *period_us);
+    if (!count->fraction.empty()) return whole_count(*count, *period_us);
     if (take_word("burst")) {
       const std::size_t position = at_;
       const Result<Number> burst = number("a whole number after `burst`", kCountMax);
       if (!burst.ok()) return burst.error();
-      if (!burst->fraction.empty()) return whole_number(*burst, 0);
+      if (!burst->fraction.empty()) return whole_number(*burst);
       if (burst->whole < 1)
         return error(position, "expected a burst of at least 1, got '" + std::string(burst->text) + "'");
       // Burst is the count unless said otherwise: equal limits have equal specs.
@@ -96,24 +96,26 @@ class Parser {
     return error(at_, "expected " + std::string(what) + ", got " + got);
   }
 
-  /// `0.5/s` is what `1 per 2s` says without a fraction.
-  static Error whole_number(const Number& number, Micros period_us) {
-    std::string message = "expected a whole number, got '" + std::string(number.text) + "'";
+  static Error whole_number(const Number& number) {
+    return error(number.position, "expected a whole number, got '" + std::string(number.text) + "'");
+  }
+
+  /// Of a count, with the way out: `0.5/s` is what `1 per 2s` says without a fraction.
+  static Error whole_count(const Number& number, Micros period_us) {
+    Error error = whole_number(number);
+    if (number.fraction.size() > kFractionDigitsMax) return error;
     std::int64_t units = number.whole;
     std::int64_t scale = 1;
-    for (const char digit : number.fraction.substr(0, kFractionDigitsMax)) {
+    for (const char digit : number.fraction) {
       scale *= 10;
       units = units * 10 + (digit - '0');
     }
     const std::int64_t common = std::gcd(units, scale);
-    if (period_us > 0 && units > 0 && number.fraction.size() <= kFractionDigitsMax && units / common <= kCountMax &&
-        period_us <= kPeriodMax_us / (scale / common)) {
-      LimitSpec exact;
-      exact.count = units / common;
-      exact.period_us = period_us * (scale / common);
-      message += "; write `" + to_text(exact) + "`";
-    }
-    return error(number.position, message);
+    LimitSpec exact{.count = units / common};
+    if (exact.count < 1 || exact.count > kCountMax || period_us > kPeriodMax_us / (scale / common)) return error;
+    exact.period_us = period_us * (scale / common);
+    error.message += "; write `" + to_text(exact) + "`";
+    return error;
   }
 
   Result<LimitSpec> end(const LimitSpec& spec, std::string_view what) const {
@@ -127,7 +129,7 @@ class Parser {
     if (at_ < text_.size() && is_digit(text_[at_])) {
       const Result<Number> number = this->number(kUnitsText, kPeriodMax_us);
       if (!number.ok()) return number.error();
-      if (!number->fraction.empty()) return whole_number(*number, 0);
+      if (!number->fraction.empty()) return whole_number(*number);
       if (number->whole < 1)
         return error(position, "expected a period of at least 1, got '" + std::string(number->text) + "'");
       times = number->whole;

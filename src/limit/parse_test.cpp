@@ -94,6 +94,7 @@ TEST(ParseLimit, SaysWhereAndWhatWasExpected) {
       {"5 per 3", "position 8: " + units + "the end"},
       {"5 per 3 fortnights", "position 9: " + units + "'fortnights'"},
       {"5/0s", "position 3: expected a period of at least 1, got '0'"},
+      {"9 per 22444222222222.102222s", "position 7: expected a whole number, got '22444222222222.102222'"},
       {"5/1.5s", "position 3: expected a whole number, got '1.5'"},
       {"5 per 367 days", "position 7: expected a period of at most 366 days"},
       {"5 per 2 years", "position 7: expected a period of at most 366 days"},
