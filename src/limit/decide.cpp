@@ -51,7 +51,9 @@ class Counter {
     visit([](auto& counter) { counter.reset(); });
   }
   void repair() {
-    if (Gcra* gcra = std::get_if<Gcra>(&state_)) gcra->repair();
+    visit([](auto& counter) {
+      if constexpr (requires { counter.repair(); }) counter.repair();
+    });
   }
   Concurrency& leases() { return *std::get_if<Concurrency>(&state_); }
 

@@ -18,7 +18,7 @@ FixedWindow::FixedWindow(const Limit& limit, Cell& cell, StoreTime time)
 
 void FixedWindow::read_calendar(StoreTime time) {
   CalendarWindow window = calendar_window(limit_, time.calendar_us);
-  if (cell_.until_us > now_us_) {
+  if (cell_.until_us != Cell::kFresh_us) {  // whatever it says: a clock that was set back has made the window longer
     const auto now_start_s = static_cast<std::uint32_t>(window.start_us / kSecond_us);
     const auto cell_start_s = static_cast<std::uint32_t>(cell_.word >> 32);
     const Micros later_us = static_cast<std::int32_t>(cell_start_s - now_start_s) * kSecond_us;
@@ -64,8 +64,16 @@ void FixedWindow::reset() {
   cell_ = Cell{};
 }
 
+void FixedWindow::repair() {
+  if (limit_.calendar != CalendarUnit::kNone && count_ > 0 && cell_.until_us != until_us()) store();
+}
+
+Micros FixedWindow::until_us() const {
+  return now_us_ + left_us_ + (limit_.calendar != CalendarUnit::kNone ? kClockSlack_us : 0);
+}
+
 void FixedWindow::store() {
-  cell_ = {.until_us = now_us_ + left_us_, .word = std::uint64_t{start_s_} << 32 | static_cast<std::uint64_t>(count_)};
+  cell_ = {.until_us = until_us(), .word = std::uint64_t{start_s_} << 32 | static_cast<std::uint64_t>(count_)};
 }
 
 }  // namespace ratel

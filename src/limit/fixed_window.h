@@ -3,7 +3,8 @@
 //
 // The cell holds the end of the window, in the clock that never steps, and the count. A calendar window also keeps,
 // above the count, the second of the Unix epoch with which it began (modulo 2^32: it is only ever compared with one
-// nearby), since after a step of the wall clock only that tells whether the window is still the same.
+// nearby), since after a step of the wall clock only that tells whether the window is still the same. Its cell lives a
+// slack longer than the window, so that a clock that is set back a little does not find it dropped.
 //
 // A value on the stack of decide(); borrows the limit and the cell.
 
@@ -26,9 +27,12 @@ class FixedWindow {
   /// A window refunded to 0 is gone.
   void refund(std::int64_t cost);
   void reset();
+  /// Stores when the window now ends, where a step of the wall clock has moved that, even if nothing is ever admitted.
+  void repair();
 
  private:
   void read_calendar(StoreTime time);
+  Micros until_us() const;
   void store();
 
   const Limit& limit_;

@@ -115,11 +115,42 @@ TEST(Windows, ACalendarWindowGoesByTheWallClockAndItsCellByTheOther) {
   };
   const Micros midnight_us = kStart_us - kStart_us % kDay_us;
   EXPECT_EQ(remaining_after_one(1'000, midnight_us), 2);
-  EXPECT_EQ(cell.until_us, 1'000 + kDay_us);
+  EXPECT_EQ(cell.until_us, 1'000 + kDay_us + kClockSlack_us);
   EXPECT_EQ(remaining_after_one(2'000, midnight_us + kHour_us), 1) << "an hour forward: still the same day";
-  EXPECT_EQ(cell.until_us, 2'000 + 23 * kHour_us);
+  EXPECT_EQ(cell.until_us, 2'000 + 23 * kHour_us + kClockSlack_us);
   EXPECT_EQ(remaining_after_one(3'000, midnight_us + 2 * kDay_us), 2) << "a step into another day";
   EXPECT_EQ(remaining_after_one(4'000, midnight_us + kHour_us), 2) << "and back";
+}
+
+TEST(Windows, ACalendarWindowOutlastsAWallClockThatIsSetBack) {
+  const Limit limit = *make_limit(
+      {.algorithm = Algorithm::kFixedWindow, .count = 100, .period_us = kDay_us, .calendar = CalendarUnit::kDay});
+  const BoundLimit bound{.limit = limit, .identity = {}, .label = {}};
+  const Micros midnight_us = kStart_us - kStart_us % kDay_us;
+  struct Step {
+    Micros passed_us;  // on the clock that never steps
+    Micros wall_us;    // of the day
+    std::int64_t cost;
+    bool allowed;
+  };
+  const Step steps[] = {
+      {0, 22 * kHour_us, 100, true},
+      {kMinute_us, 21 * kHour_us + kMinute_us, 1, false},  // set back by an hour
+      {2 * kHour_us, 23 * kHour_us, 1, false},
+      {3 * kHour_us - kMinute_us, 24 * kHour_us - kMinute_us, 1, false},
+      {3 * kHour_us, 24 * kHour_us, 100, true},
+  };
+  for (const bool is_dropped_when_over : {false, true}) {
+    Cell cell;
+    for (const Step& step : steps) {
+      if (is_dropped_when_over && cell.until_us < step.passed_us) cell = {};
+      Charge charge{.limit = &bound};
+      const Slot slot{.cell = &cell, .record = nullptr};
+      const Answer answer = decide({.charges = {&charge, 1}, .cost = step.cost}, {&slot, 1},
+                                   {.now_us = step.passed_us, .calendar_us = midnight_us + step.wall_us});
+      EXPECT_EQ(answer.decision.allowed, step.allowed) << step.wall_us / kMinute_us << is_dropped_when_over;
+    }
+  }
 }
 
 TEST(Windows, ASlidingWindowWeighsTheWindowBefore) {
