@@ -24,8 +24,8 @@
 namespace ratel {
 
 struct LimitOptions {
-  /// Keeps the counts of one use apart from another's. Limits of the same name share them, also when their numbers are
-  /// not the same; without a name, limits of the same text do.
+  /// Keeps the counts of one use apart from another's. Limits of the same name share them, and a name that
+  /// is in use with other numbers or options is an error; without a name, limits of the same text and max_wait do.
   std::string_view name = {};
   /// `gcra`, `fixed_window`, `sliding_window`, `sliding_log`; a text that says `concurrent` needs no other word.
   std::string_view algorithm = "gcra";

@@ -14,17 +14,18 @@ bool is_plain(const Question& question) {
                      [](const Charge& charge) { return !charge.shadow && !charge.limit->limit.unlimited; });
 }
 
-/// Whether `verb` answers to a cost with a grant of it.
-bool grants(Verb verb) {
-  return verb != Verb::kRefund && verb != Verb::kReset && verb != Verb::kRenew && verb != Verb::kRelease;
-}
-
 Answer unlimited_answer(const Question& question) {
+  const auto is_decisive = [](const Charge& charge) { return !charge.shadow && charge.limit->limit.unlimited; };
+  const auto decisive = std::find_if(question.charges.begin(), question.charges.end(), is_decisive);
   Answer answer;
+  // Where all are in shadow, they are all alike.
+  if (decisive != question.charges.end()) {
+    answer.binding = static_cast<std::uint8_t>(decisive - question.charges.begin());
+  }
   answer.decision.allowed = true;
   answer.decision.limit = kUnlimited;
   answer.decision.remaining = kUnlimited;
-  answer.decision.granted = grants(question.verb) ? question.cost : 0;
+  answer.decision.granted = grants_cost(question.verb) ? question.cost : 0;
   answer.ok = true;
   return answer;
 }
@@ -112,7 +113,7 @@ class Gate::Split {
       answer.decision.allowed = true;
       answer.decision.retry_after = {};
       answer.decision.delay = {};
-      answer.decision.granted = grants(question_.verb) ? question_.cost : 0;
+      answer.decision.granted = grants_cost(question_.verb) ? question_.cost : 0;
     }
     if (shadow_.asked()) {
       answer.decision.would_deny = !shadow_.answer.decision.allowed;

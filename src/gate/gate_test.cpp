@@ -204,6 +204,7 @@ TEST(Gate, ShadowAloneAllowsTheWholeCostAtOnce) {
   const Answer beside_unlimited = ask(gate, {charge(strict, true), charge(free)}, {});
   EXPECT_TRUE(beside_unlimited.decision.would_deny);
   EXPECT_EQ(beside_unlimited.decision.limit, kUnlimited);
+  EXPECT_EQ(beside_unlimited.binding, 1);
   // Unlimited in shadow changes nothing about a rule that counts.
   const Answer unlimited_shadow = ask(gate, {charge(free, true), charge(strict)}, {});
   EXPECT_FALSE(unlimited_shadow.decision.allowed);

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <map>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -13,12 +16,43 @@
 
 namespace ratel {
 
+namespace {
+
+// Names are of uses, which programs have few of; users are told apart by keys.
+constexpr std::size_t kNamesMax = 10'000;
+
+/// All that decides how counts are read, as text.
+std::string meaning_of(const BoundLimit& limit) {
+  std::string meaning = limit.label;
+  meaning.append(" ").append(name_of(limit.limit.algorithm));
+  if (limit.limit.calendar != CalendarUnit::kNone) meaning.append(" calendar ").append(limit.limit.zone_name);
+  if (limit.limit.max_wait_us > 0) meaning.append(" max_wait ").append(std::to_string(limit.limit.max_wait_us)) += "us";
+  return meaning;
+}
+
+}  // namespace
+
 struct Limiter::Core {
   explicit Core(const MemoryOptions& options)
       : store({.seed = random_seed(), .max_memory_bytes = options.max_memory_bytes, .start = clock.now()}) {}
 
+  /// The first use of a name says what it means. Counts under other numbers would be misread: a debt that one limit
+  /// allows is a fault of the clock to another.
+  Status define(std::string_view name, const std::string& meaning) {
+    const std::lock_guard lock(mutex);
+    if (meanings.size() == kNamesMax && meanings.count(name) == 0) {
+      return Error{ErrorCode::kBadArgument, "name: more than " + std::to_string(kNamesMax) + " in one limiter"};
+    }
+    const auto [known, is_new] = meanings.emplace(name, meaning);
+    if (is_new || known->second == meaning) return Done{};
+    return Error{ErrorCode::kBadArgument, "name: '" + std::string(name) + "' is in use with other limits: " +
+                                              known->second + ", now " + meaning};
+  }
+
   SystemClock clock;
   MemoryStore store;
+  std::mutex mutex;
+  std::map<std::string, std::string, std::less<>> meanings;  // of names
 };
 
 struct RateLimit::State {
@@ -32,7 +66,10 @@ struct RateLimit::State {
     question.charges = {charges.data(), limits.size()};
     if (Status status = check_question(question); !status.ok()) return status.error();
     if (counting == 0) {
-      return Decision{.allowed = true, .limit = kUnlimited, .remaining = kUnlimited, .granted = question.cost};
+      return Decision{.allowed = true,
+                      .limit = kUnlimited,
+                      .remaining = kUnlimited,
+                      .granted = grants_cost(question.verb) ? question.cost : 0};
     }
 
     Answer answer;
@@ -63,10 +100,10 @@ Result<BoundLimit> make_bound_limit(std::string_view text, std::string_view plac
   spec->zone = options.zone;
   const Result<Limit> limit = make_limit(*spec, options.max_wait.count());
   if (!limit.ok()) return limit.error();
-  const std::string canonical = to_text(*spec);
-  std::string identity =
-      options.name.empty() ? adhoc_identity(canonical, *limit) : rule_identity(options.name, place, *limit);
-  return BoundLimit{*limit, std::move(identity), canonical};
+  BoundLimit bound{*limit, {}, to_text(*spec)};
+  bound.identity = options.name.empty() ? adhoc_identity(meaning_of(bound), *limit)
+                                        : rule_identity(options.name, place, *limit);
+  return bound;
 }
 
 }  // namespace
@@ -87,10 +124,15 @@ Result<RateLimit> Limiter::limits(std::initializer_list<std::string_view> texts,
   auto state = std::make_shared<RateLimit::State>();
   state->core = core_;
   std::size_t place = 0;
+  std::string meaning;
   for (const std::string_view text : texts) {
     Result<BoundLimit> limit = make_bound_limit(text, std::to_string(++place), options);
     if (!limit.ok()) return limit.error();
+    if (!options.name.empty()) meaning += (meaning.empty() ? "" : ", ") + meaning_of(*limit);
     state->limits.push_back(*std::move(limit));
+  }
+  if (!options.name.empty()) {
+    if (Status status = core_->define(options.name, meaning); !status.ok()) return status.error();
   }
   const auto end = std::stable_partition(state->limits.begin(), state->limits.end(),
                                          [](const BoundLimit& limit) { return !limit.limit.unlimited; });

@@ -83,6 +83,13 @@ TEST(Limiter, AnswersBadQuestionsWithErrors) {
   EXPECT_EQ(limiter.memory_use().keys, 0u);
 }
 
+TEST(Limiter, GrantsNothingToARefundOfTheUnlimited) {
+  const RateLimit rate = *Limiter::in_memory().limit("unlimited");
+  EXPECT_EQ(rate.allow("key", 3)->granted, 3);
+  EXPECT_EQ(rate.refund("key", 3)->granted, 0);
+  EXPECT_EQ(rate.reset("key")->granted, 0);
+}
+
 TEST(Limiter, SpendsSeveralLimitsTogether) {
   const Limiter limiter = Limiter::in_memory();
   const RateLimit both = *limiter.limits({"unlimited", "2/day", "5/day burst 9"}, {.name = "both"});
@@ -107,6 +114,40 @@ TEST(Limiter, SharesCountsByNameOrText) {
   const Limiter copy = limiter;
   EXPECT_FALSE(copy.limit("1/day")->allow("key")->allowed);
   EXPECT_TRUE(Limiter::in_memory().limit("1/day")->allow("key")->allowed);
+}
+
+TEST(Limiter, NeverReadsOneLimitsDebtByAnothersNumbers) {
+  const Limiter limiter = Limiter::in_memory();
+  const RateLimit patient = *limiter.limit("1/min", {.max_wait = 1h});
+  const RateLimit hasty = *limiter.limit("1/min");
+  for (int i = 0; i < 30; ++i) EXPECT_TRUE(patient.reserve("key", 1, 1h)->allowed);
+  EXPECT_TRUE(hasty.allow("key")->allowed) << "another counter";
+  EXPECT_FALSE(patient.allow("key")->allowed) << "forgiven";
+
+  EXPECT_TRUE(limiter.limit("1/min", {.name = "mail"}).ok());
+  EXPECT_TRUE(limiter.limit("1 per min", {.name = "mail"}).ok());
+  struct Case {
+    const char* text;
+    LimitOptions options;
+  };
+  const Case cases[] = {
+      {"2/min", {.name = "mail"}},
+      {"1/min burst 2", {.name = "mail"}},
+      {"1/min", {.name = "mail", .max_wait = 1s}},
+      {"1/min", {.name = "mail", .algorithm = "sliding_log"}},
+  };
+  for (const Case& c : cases) {
+    const Result<RateLimit> other = limiter.limit(c.text, c.options);
+    ASSERT_FALSE(other.ok()) << c.text;
+    EXPECT_NE(other.error().message.find("'mail'"), std::string::npos) << other.error().message;
+  }
+}
+
+TEST(Limiter, BoundsTheNamesItKnows) {
+  const Limiter limiter = Limiter::in_memory();
+  for (int i = 0; i < 10'000; ++i) ASSERT_TRUE(limiter.limit("1/min", {.name = std::to_string(i)}).ok());
+  EXPECT_FALSE(limiter.limit("1/min", {.name = "one more"}).ok());
+  EXPECT_TRUE(limiter.limit("1/min", {.name = "0"}).ok());
 }
 
 TEST(Limiter, StaysWithinItsMemory) {
