@@ -17,6 +17,16 @@ bool same_word(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return lower(x) == lower(y); });
 }
 
+/// Whether what an origin or the address of a page begins with is `host` over HTTP.
+bool is_at(std::string_view url, std::string_view host) {
+  for (const std::string_view scheme : {"http://", "https://"}) {
+    if (!url.starts_with(scheme)) continue;
+    url.remove_prefix(scheme.size());
+    return same_word(url.substr(0, url.find_first_of("/?#")), host);
+  }
+  return false;
+}
+
 }  // namespace
 
 bool is_own_host(std::string_view host, std::span<const std::string> allowed) {
@@ -34,11 +44,7 @@ bool is_own_host(std::string_view host, std::span<const std::string> allowed) {
 bool is_cross_site(const HttpHead& head, std::string_view host) {
   // The page on another port of the same machine is same-site, and still another's.
   if (!head.fetch_site.empty() && head.fetch_site != "same-origin" && head.fetch_site != "none") return true;
-  if (head.origin.empty()) return false;
-  for (const std::string_view scheme : {"http://", "https://"}) {
-    if (head.origin.starts_with(scheme) && same_word(head.origin.substr(scheme.size()), host)) return false;
-  }
-  return true;
+  return !head.origin.empty() && !is_at(head.origin, host);
 }
 
 bool has_token(const HttpHead& head, std::string_view token) {
@@ -66,9 +72,13 @@ std::optional<Problem> check_guards(const HttpHead& head, std::string_view host,
   }
   // A proxy hands on what a browser told it about the page it protects. No page can make a browser send
   // X-Forwarded-For here: that takes a preflight, which is not granted. A link to the start page may stand anywhere.
-  const bool asked_by_proxy = route != nullptr && route->kind == HttpRoute::Kind::kAuth && !head.forwarded_for.empty();
+  const bool is_auth = route != nullptr && route->kind == HttpRoute::Kind::kAuth;
+  const bool asked_by_proxy = is_auth && !head.forwarded_for.empty();
   const bool is_page = route != nullptr && route->kind == HttpRoute::Kind::kPage;
-  if (!asked_by_proxy && !is_page && is_cross_site(head, host)) {
+  // A GET takes tokens there. Of an image that a page shows from an address beyond loopback, without TLS, browsers send
+  // neither mark; only the page.
+  const bool referred = is_auth && !head.referer.empty() && !is_at(head.referer, host);
+  if (!asked_by_proxy && !is_page && (referred || is_cross_site(head, host))) {
     return Problem{.status = 403, .detail = "a web page of another site sent this request"};
   }
   if (!token.empty() && !has_token(head, token)) {

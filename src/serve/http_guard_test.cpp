@@ -64,6 +64,7 @@ TEST(HttpGuard, KnowsPagesOfOtherSites) {
       {"http://localhost", "", true},
       {"http://evil.example", "", true},
       {"http://localhost:8080.evil.example", "", true},
+      {"http://localhost:8080@evil.example", "", true},
       {"null", "", true},
       {"localhost:8080", "", true},
       {"file://localhost:8080", "", true},
@@ -114,6 +115,12 @@ TEST(HttpGuard, RefusesInThisOrder) {
   good.token = "secret";
   HttpHead cross = good;
   cross.fetch_site = "cross-site";
+  HttpHead image = good;
+  image.referer = "http://evil.example/page";
+  HttpHead own = good;
+  own.referer = "http://LOCALHOST/?a";
+  HttpHead proxied_image = image;
+  proxied_image.forwarded_for = "192.0.2.1";
   HttpHead stranger = good;
   stranger.token = "guess";
   HttpHead old = good;
@@ -139,6 +146,11 @@ TEST(HttpGuard, RefusesInThisOrder) {
       {"cross-site", cross, "localhost", "/metrics", 403},
       {"a link to the page", cross, "localhost", "/", 0},
       {"of a page behind a proxy", proxied, "localhost", "/v1/auth", 0},
+      {"an image in a page of another site", image, "localhost", "/v1/auth", 403},
+      {"an image in a page of another site", image, "10.0.0.1", "/v1/auth", 403},
+      {"a page of its own", own, "localhost", "/v1/auth", 0},
+      {"an image of a page behind a proxy", proxied_image, "localhost", "/v1/auth", 0},
+      {"what a link may open", image, "localhost", "/metrics", 0},
       {"not of auth", proxied, "localhost", "/v1/allow", 403},
       {"token", stranger, "localhost", "/v1/allow", 401},
       {"token", stranger, "localhost", "/", 401},

@@ -177,6 +177,15 @@ TEST(HttpOrder, ExpiresASlowSenderWithAWord) {
   }
 }
 
+TEST(HttpOrder, ASlowSenderIsToldWhyThoughItsLastRequestWasAHead) {
+  HttpBench bench;
+  bench.send(get("/healthz", "", "HEAD"));
+  bench.take();
+  bench.send("G");
+  bench.session->expire(bench.clock.now());
+  EXPECT_THAT(bench.take(), HasSubstr("took too long"));
+}
+
 TEST(HttpOrder, DrainsWhatHasArrivedWhole) {
   {
     HttpBench bench;

@@ -106,6 +106,7 @@ void HttpSession::expire(Instant now) {
   wall_us_ = now.wall_us;
   // An idle connection gets no text: its owner would take it for the answer to what it asks next.
   if (waiting() == Waiting::kMessage) {
+    if (!parser_.within_message()) without_body_ = false;  // that was the request before this one
     refuse_and_close({.status = 408, .detail = "the request took too long to arrive"});
   }
   closing_ = true;

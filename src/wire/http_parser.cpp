@@ -131,6 +131,8 @@ class BeastParser final : public http::basic_parser<true> {
         return keep_single(head_.authorization, value, ec);
       case http::field::origin:
         return keep_single(head_.origin, value, ec);
+      case http::field::referer:
+        return keep_single(head_.referer, value, ec);
       case http::field::sec_fetch_site:
         return keep_single(head_.fetch_site, value, ec);
       case http::field::expect:

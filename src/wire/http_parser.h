@@ -39,6 +39,7 @@ struct HttpHead {
   std::string_view authorization;
   std::string_view token;  // X-Ratel-Token
   std::string_view origin;
+  std::string_view referer;
   std::string_view fetch_site;     // Sec-Fetch-Site
   std::string_view forwarded_for;  // X-Forwarded-For, of several lines joined by commas
 };

@@ -46,8 +46,8 @@ Outcome parse(std::string_view text, std::size_t piece) {
         case HttpParser::Step::kMessage: {
           const ratel::HttpHead& head = parser.head();
           for (const std::string_view part :
-               {head.target, head.host, head.content_type, head.authorization, head.token, head.origin, head.fetch_site,
-                head.forwarded_for, std::string_view(parser.body())}) {
+               {head.target, head.host, head.content_type, head.authorization, head.token, head.origin, head.referer,
+                head.fetch_site, head.forwarded_for, std::string_view(parser.body())}) {
             note(outcome.messages, part);
           }
           CHECK(parser.body().size() <= ratel::kHttpBodyBytesMax);
