@@ -3,6 +3,7 @@
 What a test needs and cannot find is an error. A skipped test fails the run.
 """
 
+import contextlib
 import os
 import re
 import shutil
@@ -154,8 +155,11 @@ def ratel(tmp_path):
         return server
 
     yield start
-    codes = [(server, server.stop()) for server in started]
-    for server, code in codes:
+    with contextlib.ExitStack() as stopping:  # one that does not end is no reason to leave the others running
+        for server in started:
+            stopping.callback(server.stop)
+    for server in started:
+        code = server.process.returncode
         assert code in (0, -signal.SIGKILL), f"exit {code}:\n{server.log()}"
         assert "Sanitizer" not in server.log(), server.log()
 

@@ -1,7 +1,6 @@
 """The command line as a person at a shell meets it: what is said, where, and with which exit code."""
 
 import json
-import signal
 import socket
 import urllib.error
 import urllib.request
@@ -57,7 +56,7 @@ def test_a_bad_start_is_one_line_and_a_failure(case):
     flags, named = BAD_STARTS[case]
     ports = [word for flag in ("--resp", "--http") if flag not in flags for word in (flag, "127.0.0.1:0")]
     done = run_ratel("serve", *ports, *flags)
-    assert done.returncode not in (0, -signal.SIGABRT, -signal.SIGSEGV)
+    assert done.returncode == 2
     line = one_line(done.stdout + done.stderr)
     for word in named:
         assert word in line
@@ -71,13 +70,13 @@ def test_a_port_in_use_is_named(flag):
         address = f"127.0.0.1:{holder.getsockname()[1]}"
         other = {"--resp": "--http", "--http": "--resp"}[flag]
         done = run_ratel("serve", flag, address, other, "off")
-        assert done.returncode not in (0, -signal.SIGABRT)
+        assert done.returncode == 1
         assert address in one_line(done.stdout + done.stderr)
 
 
 def test_an_unknown_subcommand_fails():
     done = run_ratel("sreve")
-    assert done.returncode != 0 and "sreve" in done.stderr
+    assert done.returncode == 2 and "sreve" in done.stderr
 
 
 BROKEN_RULES = [
@@ -95,10 +94,10 @@ def test_check_names_the_place(tmp_path, text, named):
     path = tmp_path / "rules.yaml"
     path.write_text(text, encoding="utf-8")
     done = run_ratel("check", path)
-    assert done.returncode not in (0, -signal.SIGABRT)
+    assert done.returncode == 2
     for word in [str(path), *named]:
         assert word in done.stderr
-    assert run_ratel("serve", "--resp", "127.0.0.1:0", "--http", "off", "--rules", path).returncode not in (0, -6)
+    assert run_ratel("serve", "--resp", "127.0.0.1:0", "--http", "off", "--rules", path).returncode == 2
 
 
 def test_check_says_what_each_rule_does(tmp_path):

@@ -41,8 +41,8 @@ def ask_at_once(port, question, reply, connections):
             received += chunk
         texts[index] = bytes(received)
 
-    clients = [socket.create_connection(("127.0.0.1", port)) for _ in range(connections)]
-    threads = [threading.Thread(target=one, args=pair) for pair in enumerate(clients)]
+    clients = [socket.create_connection(("127.0.0.1", port), timeout=60) for _ in range(connections)]
+    threads = [threading.Thread(target=one, args=pair, daemon=True) for pair in enumerate(clients)]
     for thread in threads:
         thread.start()
     for thread in threads:
