@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
 #include <memory>
 
 #define XXH_INLINE_ALL
@@ -123,6 +124,7 @@ Answer MemoryStore::ask_many(const Question& question, StoreTime time) RATEL_NO_
   std::uint32_t inserted = 0;  // bit i: charge i
   const Bucket::Context context = table_.context(time.now_us);
   Answer answer;
+  std::exception_ptr failure;
   {
     const LockedBuckets locked(table_, question.charges);
     for (std::size_t i = 0; i < count; ++i) {
@@ -136,8 +138,13 @@ Answer MemoryStore::ask_many(const Question& question, StoreTime time) RATEL_NO_
       record_bytes[i] = bytes_of(records[i]);
     }
 
-    answer = decide(question, {slots.data(), count}, time);
+    try {
+      answer = decide(question, {slots.data(), count}, time);
+    } catch (...) {  // no memory for a record; what was taken out is put back all the same
+      failure = std::current_exception();
+    }
 
+    std::uint32_t absent = 0;  // bit i: charge i is to be inserted, once all that was taken out is in place
     for (std::size_t i = 0; i < count; ++i) {
       const KeyHash hash = hash_of(question.charges[i]);
       Bucket& bucket = locked.of_charge(i);
@@ -154,17 +161,26 @@ Answer MemoryStore::ask_many(const Question& question, StoreTime time) RATEL_NO_
       if (entry != nullptr) {
         entry->cell = cells[i];
       } else {
-        bucket.insert(context, {hash.order, hash.rest, cells[i]});
-        inserted |= 1u << i;
+        absent |= 1u << i;
       }
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      if ((absent >> i & 1) == 0) continue;
+      const KeyHash hash = hash_of(question.charges[i]);
+      locked.of_charge(i).insert(context, {hash.order, hash.rest, cells[i]});
+      inserted |= 1u << i;
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      if ((hash_of(question.charges[i]).rest & 1) == 0) continue;
       // The bound holds whatever a single key is allowed to keep; in the end the key that grew loses its own.
-      while (with_record && table_.budget().exceeded() && bucket.evict_record(context)) {
+      while (table_.budget().exceeded() && locked.of_charge(i).evict_record(context)) {
       }
     }
   }
   for (std::size_t i = 0; i < count; ++i) {
     if ((inserted >> i & 1) != 0) table_.after_insertion(hash_of(question.charges[i]), time.now_us);
   }
+  if (failure) std::rethrow_exception(failure);
   return answer;
 }
 

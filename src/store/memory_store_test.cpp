@@ -181,7 +181,9 @@ TEST(MemoryStore, BoundsRecords) {
     allow(store, log, std::to_string(i), kStart_us + kMinute_us);
     ASSERT_LE(store.stats().bytes, store.stats().max_bytes);
   }
-  EXPECT_FALSE(allow(store, gcra(1, kDay_us), "key", kStart_us + kMinute_us, 2).decision.allowed);
+  const BoundLimit plain = gcra(1, kDay_us);
+  EXPECT_TRUE(allow(store, plain, "key", kStart_us + kMinute_us).decision.allowed);
+  EXPECT_FALSE(allow(store, plain, "key", kStart_us + kMinute_us).decision.allowed) << "left no place to others";
 }
 
 TEST(MemoryStore, LeavesRoomForRecordsInAFloodOfKeys) {

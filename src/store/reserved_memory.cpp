@@ -32,7 +32,7 @@ ReservedMemory::ReservedMemory(std::size_t bytes) : size_(round_up(std::max<std:
 }
 
 ReservedMemory::~ReservedMemory() {
-  munmap(data_, size_);
+  munmap(mapped_, size_ + kStep_bytes);
 }
 
 bool ReservedMemory::commit(std::size_t bytes) {
