@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/prng.h"
 #include "gate/gate.h"
 #include "serve/resp_session.h"
 #include "store/memory_store.h"
@@ -74,7 +75,7 @@ void turns(benchmark::State& state, Store& store, const std::vector<std::string>
   rules[0].limits = {{.limit = *limit, .identity = "login", .label = "login"}};
   resolver.use(std::make_shared<const RuleBook>(std::move(rules)));
   RespSessionFactory factory(
-      {.gate = gate, .resolver = resolver, .metrics = metrics, .prng = prng, .password = "", .facts = [] {
+      {.gate = gate, .resolver = resolver, .metrics = metrics, .randomness = prng, .password = "", .facts = [] {
          return ServerFacts{};
        }});
   const std::unique_ptr<Session> session = factory.make("", nobody);

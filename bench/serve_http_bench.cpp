@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "base/prng.h"
 #include "gate/gate.h"
 #include "serve/http_session.h"
 
@@ -81,7 +82,7 @@ void turn(benchmark::State& state, const std::string& request, std::int64_t ques
   HttpSessionFactory factory({.gate = gate,
                               .resolver = resolver,
                               .metrics = metrics,
-                              .prng = prng,
+                              .randomness = prng,
                               .token = {},
                               .allowed_hosts = {},
                               .auth = {.trusted_hops = 1},

@@ -26,22 +26,21 @@ std::vector<std::string> host_names(const Settings& settings) {
 
 }  // namespace
 
-Engine::Loop::Loop(Engine& engine, std::uint64_t seed)
+Engine::Loop::Loop(Engine& engine)
     : gate(engine.store_),
       metrics(engine.metrics_.add_loop()),
-      prng(seed),
       accept_failures(engine.log_, LogLevel::kError, "cannot accept connections"),
       resp({.gate = gate,
             .resolver = resolver,
             .metrics = metrics,
-            .prng = prng,
+            .randomness = randomness,
             .password = engine.settings_.password,
             .version = std::string(version()),
             .facts = [&engine] { return engine.facts(); }}),
       http({.gate = gate,
             .resolver = resolver,
             .metrics = metrics,
-            .prng = prng,
+            .randomness = randomness,
             .token = engine.settings_.token,
             .allowed_hosts = host_names(engine.settings_),
             .auth = {.trusted_hops = engine.settings_.trusted_hops},
@@ -55,8 +54,7 @@ Engine::Engine(const Settings& settings, const Options& options, const Clock& cl
       start_(clock.now()),
       store_({.seed = options.seed, .max_memory_bytes = options.max_memory_bytes, .start = start_}),
       server_(clock, options.loops, [this](int loop) { return worker_options(loop); }) {
-  Prng seeds(options.seed ^ 1);
-  for (int i = 0; i < options.loops; ++i) loops_.push_back(std::make_unique<Loop>(*this, seeds.next()));
+  for (int i = 0; i < options.loops; ++i) loops_.push_back(std::make_unique<Loop>(*this));
   metrics_.collect([this](std::vector<Sample>& samples) { collect(samples); });
 }
 

@@ -10,6 +10,7 @@
 
 #include "app/settings.h"
 #include "base/clock.h"
+#include "net/random_seed.h"
 #include "net/server.h"
 #include "observe/log.h"
 #include "observe/metrics.h"
@@ -24,7 +25,7 @@ class Engine {
   struct Options {
     int loops = 1;
     std::uint64_t max_memory_bytes = 0;
-    std::uint64_t seed = 0;
+    std::uint64_t seed = 0;  // of the store alone: nothing that anybody sees may be drawn from it
   };
 
   Engine(const Settings& settings, const Options& options, const Clock& clock, Log& log);
@@ -48,12 +49,12 @@ class Engine {
  private:
   /// What one event loop has for itself.
   struct Loop {
-    Loop(Engine& engine, std::uint64_t seed);
+    explicit Loop(Engine& engine);
 
     Gate gate;
     Resolver resolver;
     LoopMetrics& metrics;
-    Prng prng;
+    SystemRandomness randomness;
     SparseLog accept_failures;
     RespSessionFactory resp;
     HttpSessionFactory http;

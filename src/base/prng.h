@@ -6,9 +6,11 @@
 #include <bit>
 #include <cstdint>
 
+#include "base/randomness.h"
+
 namespace ratel {
 
-class Prng {
+class Prng final : public Randomness {
  public:
   explicit Prng(std::uint64_t seed) {
     for (std::uint64_t& word : state_) {
@@ -19,8 +21,7 @@ class Prng {
     }
   }
 
-  /// 64 uniform bits.
-  std::uint64_t next() {
+  std::uint64_t next() override {
     const std::uint64_t result = std::rotl(state_[1] * 5, 7) * 9;
     const std::uint64_t shifted = state_[1] << 17;
     state_[2] ^= state_[0];

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/prng.h"
 #include "net/line_testing.h"
 #include "net/server.h"
 #include "net/system_clock.h"
@@ -26,7 +27,7 @@ class Loop {
         factory_({.gate = gate_,
                   .resolver = resolver_,
                   .metrics = metrics_,
-                  .prng = prng_,
+                  .randomness = prng_,
                   .password = {},
                   .facts = {}}) {
     resolver_.use(book);

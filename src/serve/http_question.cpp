@@ -30,11 +30,11 @@ std::optional<Problem> resolve(std::span<const JsonValue> values, Resolver& reso
   return std::nullopt;
 }
 
-std::optional<Problem> read_lease_id(std::span<const JsonValue> values, Prng& prng, HttpItem& item) {
+std::optional<Problem> read_lease_id(std::span<const JsonValue> values, Randomness& randomness, HttpItem& item) {
   if (values[kLeaseId].given) {
     item.lease_id = values[kLeaseId].text;
   } else if (item.question.verb == Verb::kAcquire) {
-    make_lease_id(prng, item.lease_id);
+    make_lease_id(randomness, item.lease_id);
   } else {
     return bad_argument("lease_id is missing", "lease_id");
   }
@@ -42,7 +42,8 @@ std::optional<Problem> read_lease_id(std::span<const JsonValue> values, Prng& pr
   return std::nullopt;
 }
 
-std::optional<Problem> read_fields(std::span<const JsonValue> values, Verb verb, Prng& prng, HttpItem& item) {
+std::optional<Problem> read_fields(std::span<const JsonValue> values, Verb verb, Randomness& randomness,
+                                   HttpItem& item) {
   Question& question = item.question;
   question.verb = verb == Verb::kAllow && values[kAtMost].flag ? Verb::kAtMost : verb;
   question.charges = item.target.charges;
@@ -55,9 +56,9 @@ std::optional<Problem> read_fields(std::span<const JsonValue> values, Verb verb,
     case Verb::kAcquire:
     case Verb::kRenew:
       question.lease_us = values[kTtl].given ? values[kTtl].integer * kMillisecond_us : lease_of(item.target);
-      return read_lease_id(values, prng, item);
+      return read_lease_id(values, randomness, item);
     case Verb::kRelease:
-      return read_lease_id(values, prng, item);
+      return read_lease_id(values, randomness, item);
     default:
       return std::nullopt;
   }
@@ -138,11 +139,11 @@ void HttpItem::clear() {
   problem.reset();
 }
 
-void read_question(std::span<const JsonValue> values, Verb verb, Gate& gate, Resolver& resolver, Prng& prng,
+void read_question(std::span<const JsonValue> values, Verb verb, Gate& gate, Resolver& resolver, Randomness& randomness,
                    HttpItem& item) {
   item.problem = resolve(values, resolver, item);
   if (item.problem) return;
-  item.problem = read_fields(values, verb, prng, item);
+  item.problem = read_fields(values, verb, randomness, item);
   if (item.problem) return;
   const Status status = gate.prepare(item.question);
   if (!status) item.problem = refused_by_gate(status.error(), values);

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/prng.h"
+#include "base/randomness.h"
 #include "gate/gate.h"
 #include "serve/http_problem.h"
 #include "serve/resolver.h"
@@ -31,7 +31,7 @@ struct HttpItem {
 };
 
 /// Resolves and prepares the question of a JSON object's values, or sets `item.problem`.
-void read_question(std::span<const JsonValue> values, Verb verb, Gate& gate, Resolver& resolver, Prng& prng,
+void read_question(std::span<const JsonValue> values, Verb verb, Gate& gate, Resolver& resolver, Randomness& randomness,
                    HttpItem& item);
 
 /// The object that answers an item.

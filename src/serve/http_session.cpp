@@ -46,7 +46,7 @@ class HttpSession::Questions final : public JsonObjects {
 
   void begin(bool array) override { exchange_.array = array; }
   void object(std::span<const JsonValue> values) override {
-    read_question(values, verb_, services_.gate, services_.resolver, services_.prng, exchange_.add_item());
+    read_question(values, verb_, services_.gate, services_.resolver, services_.randomness, exchange_.add_item());
   }
   void bad_object(JsonFault fault) override { exchange_.add_item().problem = problem_of(std::move(fault)); }
 

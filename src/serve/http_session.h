@@ -32,7 +32,7 @@ struct HttpServices {
   Gate& gate;
   Resolver& resolver;
   LoopMetrics& metrics;
-  Prng& prng;
+  Randomness& randomness;
   std::string token;                       // empty: none is asked for
   std::vector<std::string> allowed_hosts;  // beyond `localhost` and addresses
   AuthSettings auth;

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "base/check.h"
+#include "base/prng.h"
 #include "serve/http_session.h"
 
 namespace {
@@ -44,7 +45,7 @@ struct Loop {
   HttpSessionFactory factory{{.gate = gate,
                               .resolver = resolver,
                               .metrics = metrics,
-                              .prng = prng,
+                              .randomness = prng,
                               .token = {},
                               .allowed_hosts = {"a"},
                               .auth = {.trusted_hops = 1},

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/prng.h"
 #include "rules/load_rules.h"
 #include "serve/http_session.h"
 #include "serve/store_testing.h"
@@ -82,7 +83,7 @@ class HttpBench : public SessionFactory::Outlet {
       : factory_(HttpServices{.gate = gate,
                               .resolver = resolver,
                               .metrics = metrics,
-                              .prng = prng,
+                              .randomness = prng,
                               .token = std::move(options.token),
                               .allowed_hosts = std::move(options.allowed_hosts),
                               .auth = {.trusted_hops = options.trusted_hops, .adhoc_headers = options.adhoc_headers},

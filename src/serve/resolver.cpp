@@ -46,21 +46,31 @@ Micros lease_of(const Target& target) {
   return least_us;
 }
 
-void make_lease_id(Prng& prng, std::string& id) {
+void make_lease_id(Randomness& randomness, std::string& id) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   id.clear();
   for (int word = 0; word < 2; ++word) {
-    std::uint64_t bits = prng.next();
+    std::uint64_t bits = randomness.next();
     for (int digit = 0; digit < 16; ++digit, bits >>= 4) id += kDigits[bits & 15];
   }
 }
 
 void count_answer(LoopMetrics& metrics, const Target& target, Verb verb, const Answer& answer) {
   if (verb != Verb::kAllow && verb != Verb::kAtMost && verb != Verb::kReserve && verb != Verb::kAcquire) return;
-  const Rule* rule = target.rules[answer.binding];
   const Decision& decision = answer.decision;
-  metrics.decided(rule != nullptr ? rule->series : kAdhocSeries, decision.allowed, decision.would_deny,
-                  decision.source);
+  if (!target.charges[answer.binding].shadow) {
+    const Rule* rule = target.rules[answer.binding];
+    metrics.decided(rule != nullptr ? rule->series : kAdhocSeries, decision.allowed, false, decision.source);
+  }
+  for (std::size_t i = 0; i < target.charges.size();) {
+    const Rule* rule = target.rules[i];
+    const bool is_shadow = target.charges[i].shadow;
+    bool would_deny = false;
+    do {  // the limits of a rule stand together
+      would_deny = would_deny || (answer.violated >> i & 1U) != 0;
+    } while (++i < target.charges.size() && target.rules[i] == rule);
+    if (is_shadow) metrics.decided(rule->series, true, would_deny, decision.source);
+  }
 }
 
 Resolver::Resolver() : cache_(kCachedTexts) {}

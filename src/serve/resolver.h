@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/prng.h"
+#include "base/randomness.h"
 #include "limit/question.h"
 #include "observe/metrics.h"
 #include "rules/rule_book.h"
@@ -41,10 +41,10 @@ Micros max_wait_of(const Target& target);
 /// that says nothing.
 Micros lease_of(const Target& target);
 /// 128 random bits as 32 hexadecimal digits.
-void make_lease_id(Prng& prng, std::string& id);
+void make_lease_id(Randomness& randomness, std::string& id);
 
-/// Counts an answer for the rule of its binding limit. Only what decides is counted: a peek, a refund, a reset, a
-/// renewal and a release are not.
+/// Counts an answer for the rule of its binding limit, and what each shadow rule would have said for that rule. Only
+/// what decides is counted: a peek, a refund, a reset, a renewal and a release are not.
 void count_answer(LoopMetrics& metrics, const Target& target, Verb verb, const Answer& answer);
 
 class Resolver {

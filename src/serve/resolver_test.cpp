@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/prng.h"
 #include "rules/load_rules.h"
 
 namespace ratel {
@@ -190,6 +191,7 @@ TEST(Resolver, CountsDecisionsForTheRuleOfTheBindingLimit) {
   rule.series = 7;
   Target target;
   target.rules = {nullptr, &rule};
+  target.charges.resize(2);
   struct Case {
     Verb verb;
     bool is_counted;
@@ -209,6 +211,39 @@ TEST(Resolver, CountsDecisionsForTheRuleOfTheBindingLimit) {
     count_answer(metrics, target, c.verb, answer);
     EXPECT_EQ(metrics.decisions(kAdhocSeries, Outcome::kAllowed, Source::kExact), c.is_counted ? 1U : 0U);
     EXPECT_EQ(metrics.decisions(7, Outcome::kDenied, Source::kExact), c.is_counted ? 1U : 0U);
+  }
+}
+
+TEST(Resolver, CountsWhatAShadowRuleSaysForThatRule) {
+  Rule enforced;
+  enforced.series = 7;
+  Rule denying;
+  denying.series = 8;
+  denying.shadow = true;
+  Rule allowing;
+  allowing.series = 9;
+  allowing.shadow = true;
+  Target target;
+  target.rules = {&denying, &denying, &enforced, &allowing};
+  for (const Rule* rule : target.rules) target.charges.push_back({.shadow = rule->shadow});
+  LoopMetrics metrics;
+  Answer answer;
+  answer.decision.allowed = true;
+  answer.decision.would_deny = true;
+  answer.violated = 0b10;
+  answer.binding = 2;
+  count_answer(metrics, target, Verb::kAllow, answer);
+  struct Case {
+    std::uint32_t series;
+    Outcome outcome;
+    std::uint64_t count;
+  };
+  const Case cases[] = {
+      {7, Outcome::kAllowed, 1}, {7, Outcome::kWouldDeny, 0}, {8, Outcome::kWouldDeny, 1},
+      {8, Outcome::kAllowed, 0}, {9, Outcome::kAllowed, 1},   {9, Outcome::kWouldDeny, 0},
+  };
+  for (const Case& c : cases) {
+    EXPECT_EQ(metrics.decisions(c.series, c.outcome, Source::kExact), c.count) << c.series;
   }
 }
 

@@ -139,7 +139,8 @@ Status read_throttle(RespArguments arguments, RespQuestion& asked) {
   return Done{};
 }
 
-Status read_ratel(const RatelVerb& verb, RespArguments arguments, Resolver& resolver, Prng& prng, RespQuestion& asked) {
+Status read_ratel(const RatelVerb& verb, RespArguments arguments, Resolver& resolver, Randomness& randomness,
+                  RespQuestion& asked) {
   const bool is_lease = verb.verb == Verb::kRenew || verb.verb == Verb::kRelease;
   const bool given = same_word(arguments[1], "LIMIT");
   const std::size_t key_at = given ? 3 : 2;
@@ -179,7 +180,7 @@ Status read_ratel(const RatelVerb& verb, RespArguments arguments, Resolver& reso
   }
   if (is_lease || verb.takes_id) {
     asked.lease_id = options.lease_id;
-    if (asked.lease_id.empty()) make_lease_id(prng, asked.lease_id);
+    if (asked.lease_id.empty()) make_lease_id(randomness, asked.lease_id);
     asked.question.lease_id = asked.lease_id;
   }
   return Done{};

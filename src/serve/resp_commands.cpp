@@ -12,7 +12,7 @@ Status read_throttle_command(const RespCommand&, RespArguments arguments, RespSe
 
 Status read_ratel_command(const RespCommand& command, RespArguments arguments, RespServices& services,
                           RespQuestion& asked) {
-  return read_ratel(command.verb, arguments, services.resolver, services.prng, asked);
+  return read_ratel(command.verb, arguments, services.resolver, services.randomness, asked);
 }
 
 void run_ping(RespArguments arguments, RespServices&, RespConnection& connection, std::string& output) {

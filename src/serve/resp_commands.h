@@ -25,7 +25,7 @@ struct RespServices {
   Gate& gate;
   Resolver& resolver;
   LoopMetrics& metrics;
-  Prng& prng;
+  Randomness& randomness;
   std::string password;  // empty: none is asked for
   std::string version;
   std::function<ServerFacts()> facts;

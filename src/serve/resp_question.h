@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/prng.h"
+#include "base/randomness.h"
 #include "limit/question.h"
 #include "serve/resolver.h"
 #include "wire/resp_writer.h"
@@ -86,9 +86,10 @@ struct RatelVerb {
   bool takes_ttl = false;
 };
 
-/// `name RULE key [id] [options]`, where RULE is `rule[,rule...]` or `LIMIT text`. `prng` makes the id of a lease that
-/// was given none. REQUIRES: 3 arguments with the name.
-Status read_ratel(const RatelVerb& verb, RespArguments arguments, Resolver& resolver, Prng& prng, RespQuestion& asked);
+/// `name RULE key [id] [options]`, where RULE is `rule[,rule...]` or `LIMIT text`. `randomness` makes the id of a lease
+/// that was given none. REQUIRES: 3 arguments with the name.
+Status read_ratel(const RatelVerb& verb, RespArguments arguments, Resolver& resolver, Randomness& randomness,
+                  RespQuestion& asked);
 
 /// The reply to an answered question.
 void write_answer(const RespQuestion& asked, std::string& output);

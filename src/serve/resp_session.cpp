@@ -21,7 +21,7 @@ std::unique_ptr<Session> RespSessionFactory::make(std::string_view peer, Outlet&
 RespSession::RespSession(RespServices& services, RespQuestionPool& pool, SessionFactory::Outlet& outlet,
                          std::string_view peer)
     : services_(services), pool_(pool), outlet_(outlet), peer_(peer) {
-  connection_.id = services_.prng.next() >> (64 - kIdBits);
+  connection_.id = services_.randomness.next() >> (64 - kIdBits);
   connection_.peer = peer_;
   connection_.authenticated = services_.password.empty();
 }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/check.h"
+#include "base/prng.h"
 #include "rules/load_rules.h"
 #include "serve/resp_session.h"
 #include "serve/store_testing.h"
@@ -42,7 +43,7 @@ std::string replies(std::string_view input, std::size_t piece_bytes_max, Prng& p
   RespSessionFactory factory({.gate = gate,
                               .resolver = resolver,
                               .metrics = metrics,
-                              .prng = prng,
+                              .randomness = prng,
                               .password = "",
                               .version = "1",
                               .facts = [] { return ServerFacts{}; }});

@@ -77,7 +77,7 @@ TEST(RespSession, ABatchIsPreparedBeforeItIsAskedAndIsBounded) {
   RespSessionFactory factory({.gate = gate,
                               .resolver = bench.resolver,
                               .metrics = bench.metrics,
-                              .prng = bench.prng,
+                              .randomness = bench.prng,
                               .password = "",
                               .version = "",
                               .facts = [] { return ServerFacts{}; }});
@@ -315,7 +315,7 @@ TEST(RespSession, NothingIsAllocatedOnceWarm) {
   RespSessionFactory factory({.gate = gate,
                               .resolver = bench.resolver,
                               .metrics = bench.metrics,
-                              .prng = bench.prng,
+                              .randomness = bench.prng,
                               .password = "",
                               .version = "",
                               .facts = nullptr});
@@ -353,7 +353,7 @@ TEST(RespSession, RefusesInRedisWords) {
   RespSessionFactory factory({.gate = bench.gate,
                               .resolver = bench.resolver,
                               .metrics = bench.metrics,
-                              .prng = bench.prng,
+                              .randomness = bench.prng,
                               .password = "",
                               .version = "",
                               .facts = nullptr});

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/prng.h"
 #include "gate/gate.h"
 #include "rules/load_rules.h"
 #include "serve/resp_session.h"
@@ -85,7 +86,7 @@ class RespBench : public SessionFactory::Outlet {
       : factory_(RespServices{.gate = gate,
                               .resolver = resolver,
                               .metrics = metrics,
-                              .prng = prng,
+                              .randomness = prng,
                               .password = std::move(password),
                               .version = "1.2.3",
                               .facts = [this] { return facts; }}) {
