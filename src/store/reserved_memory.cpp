@@ -11,7 +11,6 @@ namespace ratel {
 namespace {
 // Committing in steps of a huge page keeps the system calls rare and the pages mergeable.
 constexpr std::size_t kStep_bytes = std::size_t{2} << 20;
-constexpr std::size_t kSmall_bytes = std::size_t{64} << 20;
 constexpr std::size_t kPage_bytes = 4096;
 
 constexpr std::size_t round_up(std::size_t n, std::size_t unit) {
@@ -40,9 +39,10 @@ bool ReservedMemory::commit(std::size_t bytes) {
   const std::size_t wanted = round_up(bytes, kStep_bytes);
   if (wanted > size_) return false;
   if (mprotect(data_ + committed_, wanted - committed_, PROT_READ | PROT_WRITE) != 0) return false;
-  // Where a table is large, most of what a decision waits for is the translation of addresses: with huge pages it is
-  // a third faster at ten million keys. A small table would only be rounded up by them.
-  if (wanted > kSmall_bytes) madvise(data_ + committed_, wanted - committed_, MADV_HUGEPAGE);
+  // Where a table is large, most of what a decision waits for is the translation of addresses: with huge pages it is a
+  // third faster at ten million keys. Only what has been filled is marked, so that the kernel makes it huge behind our
+  // backs: to be given a huge page at once would be to wait, up to some milliseconds, until it is cleared.
+  madvise(data_, committed_, MADV_HUGEPAGE);
   committed_ = wanted;
   return true;
 }
