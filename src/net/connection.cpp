@@ -12,6 +12,7 @@ namespace ratel {
 
 Connection::Connection(Connections& owner, std::size_t place, Fd fd, ListenerCounts& counts)
     : owner_(owner), place_(place), fd_(std::move(fd)), counts_(counts), active_us_(now().monotonic_us) {
+  began_us_ = active_us_;
   counts_.open.fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -22,7 +23,8 @@ Instant Connection::now() const { return owner_.loop_.now(); }
 void Connection::start(std::unique_ptr<Session> session) {
   session_ = std::move(session);
   interest_ = EPOLLIN;
-  owner_.loop_.watch(fd_.get(), interest_, *this);
+  watched_ = owner_.loop_.watch(fd_.get(), interest_, *this);
+  if (!watched_) return close();
   settle();
 }
 
@@ -30,7 +32,8 @@ void Connection::refuse(std::string_view text) {
   refused_ = true;
   ++owner_.refusals_;
   interest_ = EPOLLIN;
-  owner_.loop_.watch(fd_.get(), interest_, *this);
+  watched_ = owner_.loop_.watch(fd_.get(), interest_, *this);
+  if (!watched_) return close();
   // A new socket has room for one line; if it has not, the peer learns it from the close.
   [[maybe_unused]] const auto sent = ::send(fd_.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   linger();
@@ -47,18 +50,22 @@ void Connection::ready(std::uint32_t events) {
   settle();
 }
 
-void Connection::receive() {
+/// Returns how many bytes came.
+std::size_t Connection::receive() {
   const std::span<char> scratch = owner_.loop_.scratch();
   const ssize_t n = recv(fd_.get(), scratch.data(), scratch.size(), MSG_DONTWAIT);
   if (n > 0) {
     active_us_ = now().monotonic_us;
     feed({scratch.data(), static_cast<std::size_t>(n)});
-  } else if (n == 0) {
+    return static_cast<std::size_t>(n);
+  }
+  if (n == 0) {
     end_of_input_ = true;
     session_->end_of_input(now());
   } else if (errno != EAGAIN && errno != EINTR) {
     broken_ = true;
   }
+  return 0;
 }
 
 void Connection::feed(std::string_view bytes) {
@@ -74,17 +81,33 @@ void Connection::feed(std::string_view bytes) {
 /// After anything has happened: sends what there is, then closes or waits for the right thing.
 void Connection::settle() {
   sent_ = false;
-  while (!session_->output().empty() && !blocked_ && !broken_) {
-    if (!session_->wants_input()) held_back_ = true;
-    send();
-    if (blocked_ || broken_ || !held_back_ || session_->finished()) break;
-    feed({});
+  exchange();
+  if (std::exchange(draining_, false) && !broken_) {
+    session_->drain(now());
+    exchange();
   }
   if (broken_) return close();
   const bool over = session_->finished() || (end_of_input_ && session_->waiting() != Session::Waiting::kAnswer);
   if (over && session_->output().empty()) return finish();
+  if (session_->output().empty()) {
+    unsent_ = false;
+  } else if (!std::exchange(unsent_, true)) {
+    taken_us_ = now().monotonic_us;
+    taken_ = 0;
+  }
   set_interest();
   set_deadline();
+}
+
+/// Sends, and lets the session go on with what it held back for want of room, while there is room. What is left after
+/// a few rounds goes on in the next turn, because output that the socket would take makes it ready.
+void Connection::exchange() {
+  for (int round = 0; !session_->output().empty() && !blocked_ && !broken_; ++round) {
+    if (!session_->wants_input()) held_back_ = true;
+    send();
+    if (blocked_ || broken_ || !held_back_ || session_->finished() || round == kRoundsPerTurn) break;
+    feed({});
+  }
 }
 
 void Connection::send() {
@@ -97,6 +120,11 @@ void Connection::send() {
   }
   sent_ = true;
   active_us_ = now().monotonic_us;
+  taken_ += static_cast<std::size_t>(n);
+  if (taken_ >= kTakenBytesMin) {
+    taken_us_ = active_us_;
+    taken_ = 0;
+  }
   if (static_cast<std::size_t>(n) < output.size()) {
     output.erase(0, static_cast<std::size_t>(n));
     blocked_ = true;
@@ -118,17 +146,16 @@ void Connection::set_interest() {
 
 void Connection::set_deadline() {
   const ConnectionLimits& limits = owner_.limits_;
-  if (!session_->output().empty()) {
-    due_us_ = active_us_ + limits.stalled_us;
-  } else {
-    switch (session_->waiting()) {
-      case Session::Waiting::kIdle:
-        due_us_ = limits.idle_us == 0 ? Deadlines::kNone_us : active_us_ + limits.idle_us;
-        break;
-      case Session::Waiting::kMessage: due_us_ = message_began_us_ + limits.message_us; break;
-      case Session::Waiting::kAnswer: due_us_ = Deadlines::kNone_us; break;
-    }
+  due_us_ = Deadlines::kNone_us;
+  switch (session_->waiting()) {
+    case Session::Waiting::kGreeting: due_us_ = began_us_ + limits.greeting_us; break;
+    case Session::Waiting::kIdle:
+      if (limits.idle_us != 0) due_us_ = active_us_ + limits.idle_us;
+      break;
+    case Session::Waiting::kMessage: due_us_ = message_began_us_ + limits.message_us; break;
+    case Session::Waiting::kAnswer: break;
   }
+  if (unsent_) due_us_ = std::min(due_us_, taken_us_ + limits.stalled_us);
   owner_.deadlines_.schedule(*this, due_us_);
 }
 
@@ -159,9 +186,20 @@ void Connection::answered() {
 
 void Connection::drain() {
   if (!session_) return;
-  if ((interest_ & EPOLLIN) != 0) receive();  // what has arrived before the end is answered
-  session_->drain(now());
+  draining_ = true;
+  if ((interest_ & EPOLLIN) != 0) read_the_rest();
   settle();
+}
+
+/// What the peer has sent by now is answered, as far as it takes answers.
+void Connection::read_the_rest() {
+  std::size_t left = kDrainBytesMax;
+  while (left > 0 && session_->wants_input() && !end_of_input_ && !broken_ && !blocked_) {
+    const std::size_t came = receive();
+    if (came == 0) return;
+    left -= std::min(left, came);
+    exchange();
+  }
 }
 
 void Connection::finish() {
@@ -197,6 +235,8 @@ void Connections::add(Fd fd, std::string_view peer, SessionFactory& factory, Lis
     open_.fetch_sub(1, std::memory_order_relaxed);
     return;
   }
+  // Those that are only being told hold no place, or a storm of them would keep everybody out.
+  if (refused) open_.fetch_sub(1, std::memory_order_relaxed);
   all_.push_back(std::make_unique<Connection>(*this, all_.size(), std::move(fd), counts));
   Connection& connection = *all_.back();
   if (refused) {
@@ -207,10 +247,13 @@ void Connections::add(Fd fd, std::string_view peer, SessionFactory& factory, Lis
 }
 
 void Connections::remove(Connection& connection) {
-  loop_.forget(connection.fd_.get());
+  if (connection.watched_) loop_.forget(connection.fd_.get());
   if (connection.woken_) woken_.erase(std::find(woken_.begin(), woken_.end(), &connection));
-  if (connection.refused_) --refusals_;
-  open_.fetch_sub(1, std::memory_order_relaxed);
+  if (connection.refused_) {
+    --refusals_;
+  } else {
+    open_.fetch_sub(1, std::memory_order_relaxed);
+  }
   const std::size_t place = connection.place_;
   std::swap(all_[place], all_.back());
   all_[place]->place_ = place;

@@ -34,9 +34,11 @@ class Connection final : public EventLoop::Source, public SessionFactory::Outlet
  private:
   friend class Connections;
 
-  void receive();
+  std::size_t receive();
   void feed(std::string_view bytes);
   void settle();
+  void exchange();
+  void read_the_rest();
   void send();
   void finish();
   void linger();
@@ -53,6 +55,8 @@ class Connection final : public EventLoop::Source, public SessionFactory::Outlet
   ListenerCounts& counts_;
   std::unique_ptr<Session> session_;  // none while lingering
   std::uint32_t interest_ = 0;
+  bool watched_ = false;
+  bool draining_ = false;
   bool in_message_ = false;
   bool end_of_input_ = false;
   bool held_back_ = false;  // the session may have input that it did not want to go on with
@@ -62,6 +66,10 @@ class Connection final : public EventLoop::Source, public SessionFactory::Outlet
   bool woken_ = false;
   bool refused_ = false;
   Micros active_us_ = 0;         // when the last byte came or went
+  Micros began_us_ = 0;
+  Micros taken_us_ = 0;    // while output waits: when the peer last took kTakenBytesMin of it
+  std::size_t taken_ = 0;  // of output, since then
+  bool unsent_ = false;    // output waits
   Micros message_began_us_ = 0;  // while in_message_
   Micros due_us_ = Deadlines::kNone_us;
 };

@@ -24,9 +24,9 @@ EventLoop::EventLoop(const Clock& clock, Hooks hooks)
   CHECK(epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, wake_.get(), &event) == 0);
 }
 
-void EventLoop::watch(int fd, std::uint32_t events, Source& source) {
+bool EventLoop::watch(int fd, std::uint32_t events, Source& source) {
   epoll_event event{.events = events, .data = {.ptr = &source}};
-  CHECK(epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) == 0);
+  return epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
 void EventLoop::change(int fd, std::uint32_t events, Source& source) {

@@ -20,6 +20,9 @@ namespace ratel {
 
 class EventLoop {
  public:
+  /// What one read brings at most: what a socket buffer usually holds; more only makes other connections wait.
+  static constexpr std::size_t kScratchBytes = 64 * 1024;
+
   /// The owner of a descriptor.
   class Source {
    public:
@@ -39,8 +42,8 @@ class EventLoop {
 
   EventLoop(const Clock& clock, Hooks hooks);
 
-  /// Level-triggered. REQUIRES: `source` lives until forget().
-  void watch(int fd, std::uint32_t events, Source& source);
+  /// Level-triggered. REQUIRES: `source` lives until forget(). False where the system watches no more descriptors.
+  [[nodiscard]] bool watch(int fd, std::uint32_t events, Source& source);
   void change(int fd, std::uint32_t events, Source& source);
   void forget(int fd);
 
@@ -63,8 +66,6 @@ class EventLoop {
  private:
   void run_posted();
 
-  // One read takes what a socket buffer usually holds; more only makes other connections wait.
-  static constexpr std::size_t kScratchBytes = 64 * 1024;
   static constexpr std::size_t kEventsMax = 256;
 
   const Clock& clock_;

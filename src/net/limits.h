@@ -13,12 +13,19 @@ struct ConnectionLimits {
   std::size_t connections_max = 10'000;  // over all listeners and loops
   Micros idle_us = 5 * kMinute_us;       // between messages; 0: for ever
   Micros message_us = 10 * kSecond_us;   // from a message's first byte to its last: slow senders
-  Micros stalled_us = 10 * kSecond_us;   // output of which the peer takes nothing: slow readers
+  Micros stalled_us = 10 * kSecond_us;   // output of which the peer takes next to nothing: slow readers
+  Micros greeting_us = 30 * kSecond_us;  // from connecting to the first message that counts; see Session::Waiting
 };
 
 /// How long a connection that is over may still send what is thrown away. Closing at once would reset it, and a reset
 /// can overtake the last answer.
 inline constexpr Micros kLinger_us = 2 * kSecond_us;
+/// What a peer must take of waiting output, or all of it, to be given another stalled_us: less is a way to hold memory.
+inline constexpr std::size_t kTakenBytesMin = 4 * 1024;
+/// How often in a turn a session goes on with input that it held back until output was sent; then others have theirs.
+inline constexpr int kRoundsPerTurn = 4;
+/// What a drain still reads from one peer: more than sockets hold between two that wait for each other.
+inline constexpr std::size_t kDrainBytesMax = 8 * 1024 * 1024;
 /// Connections above connections_max that one loop is still telling so; further ones are closed without a word.
 inline constexpr std::size_t kRefusalsMax = 64;
 /// Silence after which TCP asks whether the peer's machine still lives, in seconds.

@@ -19,7 +19,8 @@
 
 namespace ratel {
 
-/// Answers each line with itself; `big N` with N bytes, `quit` with `bye`, `later` when told to.
+/// Answers each line with itself, `stranger` without counting it for a greeting; `big N` with N bytes, `quit` with
+/// `bye`, `later` when told to.
 class LineSession final : public Session {
  public:
   static constexpr std::size_t kUnsentMax = 64 * 1024;
@@ -30,6 +31,7 @@ class LineSession final : public Session {
   void receive(std::string_view bytes, Instant) override {
     input_ += bytes;
     parse();
+    if (draining_) finish();
   }
   void end_of_input(Instant) override {}
   void expire(Instant) override {
@@ -38,28 +40,32 @@ class LineSession final : public Session {
   }
   void drain(Instant) override {
     draining_ = true;
-    finished_ = !later_;
+    finish();
   }
   bool wants_input() const override { return !later_ && output_.size() <= kUnsentMax && !finished_; }
   bool finished() const override { return finished_; }
   Waiting waiting() const override {
     if (later_) return Waiting::kAnswer;
+    if (!greeted_ && input_.empty()) return Waiting::kGreeting;
     return input_.empty() ? Waiting::kIdle : Waiting::kMessage;
   }
 
   void answer(std::string_view text) {
     output_ += text;
     later_ = false;
-    finished_ = draining_;
+    if (draining_) finish();
     outlet_.wake();
   }
 
  private:
+  /// When every whole line is answered.
+  void finish() { finished_ = !later_ && input_.find('\n') == std::string::npos; }
   void parse() {
     std::size_t begin = 0;
     std::size_t end = 0;
     while (wants_input() && (end = input_.find('\n', begin)) != std::string::npos) {
       const std::string line = input_.substr(begin, end + 1 - begin);
+      greeted_ = line != "stranger\n" || greeted_;
       begin = end + 1;
       if (line == "quit\n") {
         output_ += "bye\n";
@@ -82,6 +88,7 @@ class LineSession final : public Session {
   bool draining_ = false;
   bool finished_ = false;
   bool later_ = false;
+  bool greeted_ = false;
 };
 
 class LineFactory final : public SessionFactory {

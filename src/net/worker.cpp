@@ -45,9 +45,8 @@ class Worker::Listener final : public EventLoop::Source {
   }
 
   void resume() {
-    if (!std::exchange(paused_, false)) return;
-    // Loops that share a socket are not all to wake for one connection.
-    worker_.loop_.watch(socket_.get(), EPOLLIN | EPOLLEXCLUSIVE, *this);
+    // Loops that share a socket are not all to wake for one connection. What cannot be watched now is tried again.
+    if (paused_) paused_ = !worker_.loop_.watch(socket_.get(), EPOLLIN | EPOLLEXCLUSIVE, *this);
   }
 
  private:

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <atomic>
+#include <thread>
+
 #include "net/listen.h"
 #include "net/line_testing.h"
 
@@ -67,7 +70,7 @@ class WorkerTest : public testing::Test {
   std::string read_to_end(Peer& peer) { return read(peer, std::string::npos); }
 
   ManualClock clock_{{.monotonic_us = 1'000 * kSecond_us, .wall_us = 0}};
-  ConnectionLimits limits_{.idle_us = kIdle_us};
+  ConnectionLimits limits_{.idle_us = kIdle_us, .greeting_us = 1'000 * kSecond_us};
   bool small_buffers_ = false;  // a Unix socket, on which no clock of TCP's waits for windows to open
   std::atomic<std::size_t> open_{0};
   LineFactory factory_;
@@ -191,6 +194,91 @@ TEST_F(WorkerTest, ASlowReaderHasTenSecondsToTakeSomething) {
   EXPECT_EQ(counts_.timed_out, 1U);
 }
 
+TEST_F(WorkerTest, ASlowReaderIsNotSavedByWhatItSends) {
+  small_buffers_ = true;
+  Peer peer = connect();
+  peer.send("big 60000\n");  // less than the session's bound, so that it still reads
+  turns();
+  for (int i = 0; i < 3; ++i) {
+    peer.send("x");
+    pass(5 * kSecond_us);
+  }
+  EXPECT_EQ(counts_.open, 0U);
+  EXPECT_EQ(counts_.timed_out, 1U);
+}
+
+TEST_F(WorkerTest, ASlowReaderIsNotSavedByTakingNextToNothing) {
+  small_buffers_ = true;
+  Peer peer = connect();
+  peer.send("big 2000000\n");
+  for (int i = 0; i < 4 && counts_.open != 0; ++i) {
+    peer.receive(1);
+    pass(5 * kSecond_us);
+  }
+  EXPECT_EQ(counts_.open, 0U);
+}
+
+TEST_F(WorkerTest, AMessageMustCompleteThoughOutputWaits) {
+  small_buffers_ = true;
+  limits_.stalled_us = 1'000 * kSecond_us;
+  Peer peer = connect();
+  peer.send("big 60000\nhalf a li");
+  pass(9 * kSecond_us);
+  EXPECT_EQ(counts_.open, 1U);
+  pass(4 * kSecond_us);
+  EXPECT_EQ(counts_.open, 0U);
+}
+
+TEST_F(WorkerTest, WhoeverDoesNotGreetGoesHoweverMuchItSays) {
+  limits_.greeting_us = ConnectionLimits{}.greeting_us;
+  Peer silent = connect();
+  Peer stranger = connect();
+  for (int i = 0; i < 7; ++i) {
+    EXPECT_EQ(counts_.open, 2U);
+    stranger.send("stranger\n");
+    pass(4 * kSecond_us);
+  }
+  pass(4 * kSecond_us);
+  EXPECT_EQ(counts_.open, 0U);
+  EXPECT_EQ(counts_.timed_out, 2U);
+}
+
+TEST_F(WorkerTest, OneThatIsNeverDoneLeavesOthersTheirTurn) {
+  small_buffers_ = true;
+  Peer greedy = connect();
+  Peer other = connect();
+  std::string work;
+  const std::string line = "big " + std::to_string(LineSession::kUnsentMax + 1) + "\n";
+  for (int i = 0; i < 200; ++i) work += line;
+  greedy.send(work);
+  // Takes all it is sent at once, so that the server is never blocked.
+  std::size_t taken = 0;
+  std::atomic<bool> done{false};
+  std::thread reader([&] {
+    while (!done) taken += greedy.receive(1 << 20).size();
+  });
+  other.send("a\n");
+  std::string answer;
+  for (int i = 0; i < 3 && answer.empty(); ++i) {
+    worker().loop().turn(false);
+    answer = other.receive(16);
+  }
+  done = true;
+  reader.join();
+  EXPECT_EQ(answer, "a\n");
+  EXPECT_LT(taken, 200 * (LineSession::kUnsentMax + 1));
+}
+
+TEST_F(WorkerTest, ADrainAnswersAllThatHasArrived) {
+  Peer peer = connect();
+  std::string text;
+  while (text.size() < 3 * EventLoop::kScratchBytes) text += "a\n";
+  text.resize(peer.send(text) & ~std::size_t{1});
+  ASSERT_GT(text.size(), 2 * EventLoop::kScratchBytes);
+  worker().drain();
+  EXPECT_TRUE(read_to_end(peer) == text);  // too long to be shown
+}
+
 TEST_F(WorkerTest, AnIdlePeerIsToldAndClosed) {
   Peer peer = connect();
   for (int i = 0; i < 4; ++i) {
@@ -206,6 +294,8 @@ TEST_F(WorkerTest, AnIdlePeerIsToldAndClosed) {
 TEST_F(WorkerTest, WithoutAnIdleTimeoutAPeerMayStay) {
   limits_.idle_us = 0;
   Peer peer = connect();
+  peer.send("a\n");
+  EXPECT_EQ(read(peer, 2), "a\n");
   clock_.advance_us(100 * kDay_us);
   turns();
   peer.send("a\n");
@@ -238,6 +328,21 @@ TEST_F(WorkerTest, TooManyConnectionsAreToldSo) {
   Peer four = connect();
   four.send("a\n");
   EXPECT_EQ(read(four, 2), "a\n");
+}
+
+TEST_F(WorkerTest, RefusedOnesKeepNoPlace) {
+  limits_.connections_max = 2;
+  Peer one = connect();
+  Peer two = connect();
+  std::vector<Peer> refused;
+  for (int i = 0; i < 4; ++i) refused.push_back(connect());  // and none of them closes
+  one.close();
+  two.close();
+  turns();
+  Peer next = connect();
+  next.send("a\n");
+  EXPECT_EQ(read(next, 2), "a\n");
+  EXPECT_EQ(counts_.refused, 4U);
 }
 
 TEST_F(WorkerTest, ACrowdOfRefusedIsClosedWithoutAWord) {

@@ -122,7 +122,8 @@ bool HttpSession::finished() const {
 
 Session::Waiting HttpSession::waiting() const {
   if (first_ != nullptr || held_back_) return Waiting::kAnswer;
-  return held_.empty() && !parser_.within_message() ? Waiting::kIdle : Waiting::kMessage;
+  if (!held_.empty() || parser_.within_message()) return Waiting::kMessage;
+  return greeted_ ? Waiting::kIdle : Waiting::kGreeting;
 }
 
 void HttpSession::consume(std::string_view& bytes, Instant now) {
@@ -195,6 +196,7 @@ std::optional<Problem> HttpSession::check_request(const HttpHead& head, std::str
 /// The request is there.
 void HttpSession::respond(bool more_has_arrived, Instant now) {
   const HttpHead& head = parser_.head();
+  greeted_ = true;
   owes_continue_ = false;
   Connection connection = head.http_1_0 ? Connection::kKeepAlive : Connection::kDefault;
   if (!head.keep_alive || (last_input_ && !more_has_arrived)) connection = Connection::kClose;

@@ -89,6 +89,7 @@ class HttpSession final : public Session {
   bool held_back_ = false;   // held_ may have whole requests
   bool last_input_ = false;  // no more will be received
   bool closing_ = false;     // nothing that follows is read
+  bool greeted_ = false;     // a request has come whole
   Micros wall_us_ = 0;       // of the last call, for Date
 
   // The request being read.

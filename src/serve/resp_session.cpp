@@ -75,6 +75,7 @@ bool RespSession::finished() const {
 
 Session::Waiting RespSession::waiting() const {
   if (first_ != nullptr || held_back_) return Waiting::kAnswer;
+  if (!greeted_ && (kept_.empty() || !connection_.authenticated)) return Waiting::kGreeting;
   return kept_.empty() ? Waiting::kIdle : Waiting::kMessage;
 }
 
@@ -108,6 +109,7 @@ std::size_t RespSession::consume(std::string_view input, Instant now) {
 
 void RespSession::run(RespArguments arguments, Batch& batch, Instant now) {
   const RespCommand* command = find_resp_command(arguments[0]);
+  greeted_ = greeted_ || connection_.authenticated;
   if (command != nullptr && command->read != nullptr && connection_.authenticated &&
       has_arity(*command, arguments.size())) {
     return prepare(*command, arguments, batch, now);

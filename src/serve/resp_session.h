@@ -68,6 +68,7 @@ class RespSession final : public Session {
   std::string kept_;         // input that is incomplete, or held back by a bound
   bool held_back_ = false;   // kept_ may hold whole commands
   bool last_input_ = false;  // no more will be received
+  bool greeted_ = false;     // has run a command of a peer that may ask
   // Questions under way, oldest first. Replies that need no store stand in the tail of the question before them.
   RespQuestion* first_ = nullptr;
   RespQuestion* last_ = nullptr;

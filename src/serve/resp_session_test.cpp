@@ -245,7 +245,7 @@ TEST(RespSession, ABrowserIsCutOffAtOnce) {
 
 TEST(RespSession, KnowsWhatItWaitsFor) {
   RespBench bench;
-  EXPECT_EQ(bench.session->waiting(), Session::Waiting::kIdle);
+  EXPECT_EQ(bench.session->waiting(), Session::Waiting::kGreeting);
   EXPECT_TRUE(bench.session->wants_input());
   bench.send("PI");
   EXPECT_EQ(bench.session->waiting(), Session::Waiting::kMessage);
