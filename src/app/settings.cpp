@@ -105,6 +105,13 @@ class Loader {
       return;
     }
     std::string value = entry.value.text;
+    if (setting->name == "allowed_hosts") {
+      for (const YamlNode& item : entry.value.items) {
+        if (item.is_text() && !item.text.empty() && item.text.find(',') == std::string::npos) continue;
+        return errors_.add(file, item.place,
+                           fmt::format("setting `{}`: value {}: a host name was expected", entry.key, describe(item)));
+      }
+    }
     for (const YamlNode& item : entry.value.items) value += (value.empty() ? "" : ",") + item.text;
     const bool listed = entry.value.is_list() && setting->name == "allowed_hosts";
     const Status status = setting->set(settings_, value);

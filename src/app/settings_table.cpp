@@ -63,9 +63,11 @@ Status set_store(std::string_view text) {
 
 Status set_allowed_hosts(std::string_view text, std::vector<std::string>& hosts) {
   hosts.clear();
-  while (!text.empty()) {
+  bool more = !text.empty();
+  while (more) {
     const std::size_t comma = std::min(text.find(','), text.size());
     std::string host(text.substr(0, comma));
+    more = comma < text.size();
     text.remove_prefix(std::min(comma + 1, text.size()));
     const auto allowed = [](char c) {
       return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||

@@ -178,6 +178,13 @@ TEST(Settings, SaysWhereWhatAndWhatWouldBeRight) {
       {flag("allowed_hosts", "a,,b"),
        "--allowed-hosts: value `a,,b`: host names with commas between them were expected, "
        "as in `limits.example.com,ratel`"},
+      {flag("allowed_hosts", "a,"),
+       "--allowed-hosts: value `a,`: host names with commas between them were expected, "
+       "as in `limits.example.com,ratel`"},
+      {file("allowed_hosts: [[a], b]\n"), "c:1:17: setting `allowed_hosts`: value a list: a host name was expected"},
+      {file("allowed_hosts: [a, {x: y}]\n"), "c:1:20: setting `allowed_hosts`: value a map: a host name was expected"},
+      {file("allowed_hosts: ['a,']\n"), "c:1:17: setting `allowed_hosts`: value `a,`: a host name was expected"},
+      {file("allowed_hosts: {x: y}\n"), "c:1:16: setting `allowed_hosts`: value a map: one value was expected"},
       {flag("allowed_hosts", "http://a"),
        "--allowed-hosts: value `http://a`: host names with commas between them were "
        "expected, as in `limits.example.com,ratel`"},
