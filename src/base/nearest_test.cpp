@@ -54,8 +54,8 @@ TEST(Nearest, CountsTypingMistakes) {
 }
 
 TEST(Nearest, LooksAtNoMoreThanTheBandAndFindsWhatTheWholeTableFinds) {
-  std::mt19937 random_text(1);
-  const auto below = [&](std::size_t bound) { return random_text() % bound; };
+  std::mt19937 generator(1);
+  const auto below = [&](std::size_t bound) { return generator() % bound; };
   int near = 0;
   for (int round = 0; round < 20'000; ++round) {
     std::string misspelt;
