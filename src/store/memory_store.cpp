@@ -69,19 +69,22 @@ MemoryStore::MemoryStore(const Options& options)
 void MemoryStore::prepare(Question& question) {
   for (Charge& charge : question.charges) {
     const std::string_view identity = charge.limit->identity;
-    // Each of both is hashed by itself, so no pair can be another by where one ends and the other begins. All 128 bits
-    // of the identity's hash go into the result: one half as the seed of the key's, the other on top.
-    const XXH128_hash_t which = XXH3_128bits_withSeed(identity.data(), identity.size(), seed_);
-    const XXH128_hash_t key = XXH3_128bits_withSeed(charge.key.data(), charge.key.size(), seed_ ^ which.low64);
-    const KeyHash hash{key.high64 | 1,
-                       ((key.low64 ^ which.high64) & ~std::uint64_t{1}) | (keeps_record(charge.limit->limit) ? 1 : 0)};
+    // Each is hashed by itself, so no pair can be another by where one ends and the other begins; with seeds of their
+    // own, so that none is another turned round; and neither waits for the other, as it would if one were the other's
+    // seed.
+    const XXH128_hash_t which = XXH3_128bits_withSeed(identity.data(), identity.size(), ~seed_);
+    const XXH128_hash_t key = XXH3_128bits_withSeed(charge.key.data(), charge.key.size(), seed_);
+    const std::uint64_t kind = keeps_record(charge.limit->limit) ? 1 : 0;
+    const KeyHash hash{(key.high64 ^ which.high64) | 1, ((key.low64 ^ which.low64) & ~std::uint64_t{1}) | kind};
     charge.hash = {hash.order, hash.rest};
+    if (table_.is_small()) continue;
+
     // The bucket's head now, and of the question before, whose head has come meanwhile, the entry. Only a hint: of the
     // last question of a batch, and of one from another store, nothing is fetched that helps.
     thread_local KeyHash before;
-    const Bucket& bucket = table_.bucket_of(hash);
-    __builtin_prefetch(&bucket, 1);
-    __builtin_prefetch(reinterpret_cast<const std::byte*>(&bucket) + 64, 1);
+    const std::byte* const head = reinterpret_cast<const std::byte*>(&table_.bucket_of(hash));
+    __builtin_prefetch(head, 1);
+    __builtin_prefetch(head + 64, 1);
     if (before.order != 0) table_.bucket_of(before).prefetch(table_.pool(), before);
     before = hash;
   }

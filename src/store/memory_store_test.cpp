@@ -16,7 +16,8 @@ TEST(MemoryStore, KeepsIdentitiesAndKeysApart) {
     const char* identity;
     const char* key;
   };
-  const Case cases[] = {{"a", "bc"}, {"ab", "c"}, {"abc", ""}, {"", "abc"}, {"a:b", "c"}, {"a", "b:c"}, {"{a}", "bc"}};
+  const Case cases[] = {{"a", "bc"},  {"ab", "c"},  {"abc", ""},   {"", "abc"},
+                        {"a:b", "c"}, {"a", "b:c"}, {"{a}", "bc"}, {"bc", "a"}};
   MemoryStore store({.seed = kSeed, .start = at(kStart_us)});
   std::vector<BoundLimit> limits;
   for (const Case& c : cases) limits.push_back(gcra(1, kDay_us, c.identity));

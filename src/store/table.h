@@ -49,6 +49,9 @@ class Table {
     }
   }
 
+  /// Whether all of it is near the processor anyway, so that fetching ahead would only cost.
+  bool is_small() const { return count() == kInitialBuckets; }
+
   SegmentPool& pool() { return pool_; }
   Budget& budget() { return budget_; }
   Bucket::Context context(Micros now_us) { return {pool_, reaper_, now_us}; }
