@@ -24,6 +24,7 @@ ReservedMemory::ReservedMemory(std::size_t bytes) : size_(round_up(std::max<std:
     void* const at = mmap(nullptr, size_ + kStep_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED) continue;
     mapped_ = static_cast<std::byte*>(at);
+    madvise(mapped_, size_ + kStep_bytes, MADV_NOHUGEPAGE);  // see commit()
     data_ = mapped_ + (kStep_bytes - reinterpret_cast<std::uintptr_t>(at) % kStep_bytes) % kStep_bytes;
     return;
   }
