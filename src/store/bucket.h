@@ -4,7 +4,7 @@
 // The entries stand sorted by hash, each at the place its hash points to or as near behind it as its elders let it
 // (linear probing in order of hash). So a key is found, or found missing, within two or three neighbouring cache lines,
 // which can be fetched before the lock is taken, with nine entries on ten places; and a bucket is split, grown and
-// swept in one pass. Dense arrays with one-byte tags would need a byte less for each key, and two cache misses that
+// swept in one pass. Dense arrays with one-byte tags would need two bytes less for each key, and two misses that
 // wait for each other.
 //
 // The last entries may not all find a place behind their hash; they go on at the first places ("wrapped"). Positions
