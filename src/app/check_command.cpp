@@ -48,7 +48,7 @@ Result<std::vector<RuleFile>> files_of(const std::string& path) {
   const Result<Settings> settings = load_settings(
       {.flags = {{"config", path}},
        .environment = {},
-       .read_file = [&](const std::string& file) -> Result<std::string> { return file == path ? *text : "a secret"; }});
+       .read_file = [&](const std::string& file) -> Result<std::string> { return file == path ? *text : "secret"; }});
   if (!settings.ok()) return settings.error();
   return read_rule_files(*settings);
 }

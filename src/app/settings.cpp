@@ -31,8 +31,8 @@ class Loader {
     if (!settings_.config.empty()) read_file();
     read_environment(false);
     read_flags(false);
-    read_secret(settings_.password_file, "password_file", settings_.password);
-    read_secret(settings_.token_file, "token_file", settings_.token);
+    read_secret(settings_.password_file, "password_file", secret_in, settings_.password);
+    read_secret(settings_.token_file, "token_file", token_in, settings_.token);
     if (errors_.empty()) check_together();
     if (!errors_.empty()) return errors_.error();
     return std::move(settings_);
@@ -121,12 +121,13 @@ class Loader {
                             status.ok() ? "one value was expected" : status.error().message));
   }
 
-  void read_secret(const std::string& path, std::string_view name, std::string& secret) {
+  void read_secret(const std::string& path, std::string_view name, Result<std::string> (*in)(std::string_view text),
+                   std::string& secret) {
     if (path.empty()) return;
     const std::string flag = flag_of(*find(name));
     const Result<std::string> text = sources_.read_file(path);
     if (!text.ok()) return errors_.add(fmt::format("{}: {}", flag, text.error().message));
-    const Result<std::string> found = secret_in(*text);
+    const Result<std::string> found = in(*text);
     if (!found.ok()) return errors_.add(fmt::format("{}: {}: {}", flag, path, found.error().message));
     secret = *found;
   }
@@ -156,10 +157,26 @@ class Loader {
 Result<std::string> secret_in(std::string_view text) {
   const std::string_view secret = text.substr(0, text.find_first_of("\r\n"));
   if (secret.empty()) return Error{ErrorCode::kConfiguration, "its first line is empty"};
+  // Editors write it unasked and show it to nobody, and no client sends it.
+  for (const std::string_view mark : {"\xEF\xBB\xBF", "\xFF\xFE", "\xFE\xFF"}) {
+    if (secret.starts_with(mark)) {
+      return Error{ErrorCode::kConfiguration, "it begins with a byte order mark: save it as plain UTF-8 without one"};
+    }
+  }
   if (secret.size() > kSecretBytesMax) {
     return Error{ErrorCode::kConfiguration, fmt::format("its first line has more than {} bytes", kSecretBytesMax)};
   }
   return std::string(secret);
+}
+
+Result<std::string> token_in(std::string_view text) {
+  Result<std::string> token = secret_in(text);
+  if (!token.ok()) return token;
+  if (!std::all_of(token->begin(), token->end(), [](char c) { return c >= '!' && c <= '~'; })) {
+    return Error{ErrorCode::kConfiguration,
+                 "its first line has a blank or another byte that is no printable ASCII, which no client could send"};
+  }
+  return token;
 }
 
 Result<Settings> load_settings(const SettingsSources& sources) {

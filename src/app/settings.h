@@ -72,5 +72,7 @@ inline constexpr std::size_t kSecretBytesMax = 1'024;
 /// The secret in the text of a file: its first line, since editors end files with a newline. The error says what is
 /// wrong with that line.
 Result<std::string> secret_in(std::string_view text);
+/// The same for a secret that a header of HTTP can carry.
+Result<std::string> token_in(std::string_view text);
 
 }  // namespace ratel

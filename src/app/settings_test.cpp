@@ -156,6 +156,12 @@ TEST(Settings, SaysWhereWhatAndWhatWouldBeRight) {
   const auto flag = [](std::string name, std::string value) { return Given{.flags = {{name, value}}}; };
   const auto file = [](std::string text) { return Given{.flags = {{"config", "c"}}, .files = {{"c", text}}}; };
   const auto secret = [](std::string text) { return Given{.flags = {{"password_file", "s"}}, .files = {{"s", text}}}; };
+  const auto token = [](std::string text) { return Given{.flags = {{"token_file", "s"}}, .files = {{"s", text}}}; };
+  constexpr std::string_view kMark =
+      "--password-file: s: it begins with a byte order mark: save it as plain UTF-8 without one";
+  constexpr std::string_view kNoToken =
+      "--token-file: s: its first line has a blank or another byte that is no printable ASCII, which no client could "
+      "send";
   const Case cases[] = {
       {flag("threads", "-1"), "--threads: value `-1`: a whole number from 0 to 256"},
       {flag("threads", "257"), "--threads: value `257`: a whole number from 0 to 256"},
@@ -197,6 +203,20 @@ TEST(Settings, SaysWhereWhatAndWhatWouldBeRight) {
       {secret("\nsesame"), "--password-file: s: its first line is empty"},
       {secret(std::string(kSecretBytesMax, 'x')), "no error"},
       {secret(std::string(kSecretBytesMax + 1, 'x')), "--password-file: s: its first line has more than 1024 bytes"},
+      {secret(" any \x01 bytes \xFF "), "no error"},
+      {secret("\xEF\xBB\xBFsesame"), kMark},
+      {secret("\xFF\xFEs"), kMark},
+      {secret("\xFE\xFFs"), kMark},
+      {token("!all~of^it\n second"), "no error"},
+      {token(" open"), kNoToken},
+      {token("open \n"), kNoToken},
+      {token("two words"), kNoToken},
+      {token("open\t"), kNoToken},
+      {token("\x7Fopen"), kNoToken},
+      {token("\xC3\xB6"), kNoToken},
+      {token("\xEF\xBB\xBFopen"),
+       "--token-file: s: it begins with a byte order mark: save it as plain UTF-8 without one"},
+      {token("\n"), "--token-file: s: its first line is empty"},
       {{.environment = {"RATEL_THREADS=many"}}, "RATEL_THREADS: value `many`: a whole number from 0 to 256"},
       {{.environment = {"RATEL_THREDS=2"}}, "RATEL_THREDS: no such setting; did you mean `RATEL_THREADS`?"},
       {{.environment = {"RATEL_PORT=tcp://10.0.0.1:6390", "RATEL_SERVICE_HOST=10.0.0.1", "RATEL_PORT_6390_TCP=x",
