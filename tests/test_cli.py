@@ -123,7 +123,7 @@ def test_check_reads_a_folder_and_names_both_places_of_a_duplicate(tmp_path):
 
 def test_check_judges_a_configuration_with_the_rules_it_names(tmp_path):
     config, rules = tmp_path / "ratel.yaml", tmp_path / "rules.yaml"
-    config.write_text(f"threads: 1\npassword_file: not/on/this/machine\nrules: {rules}\n", encoding="utf-8")
+    config.write_text("threads: 1\npassword_file: not/on/this/machine\nrules: rules.yaml\n", encoding="utf-8")
     rules.write_text("rules: { one: { limit: 1/s } }\n", encoding="utf-8")
     done = run_ratel("check", config)
     assert done.returncode == 0 and "1 per second" in done.stdout, done.stderr

@@ -19,6 +19,12 @@ const Setting* find(std::string_view name) {
   return found == table.end() ? nullptr : &*found;
 }
 
+/// What a path written in a file means: from there, wherever the server was started.
+std::string beside(const std::string& file, const std::string& path) {
+  if (path.empty() || path.starts_with('/')) return path;
+  return file.substr(0, file.rfind('/') + 1) + path;
+}
+
 /// Applies one source after the other, least first.
 class Loader {
  public:
@@ -104,7 +110,7 @@ class Loader {
       settings_.rules = file;
       return;
     }
-    std::string value = entry.value.text;
+    std::string value = setting->is_path ? beside(file, entry.value.text) : entry.value.text;
     if (setting->name == "allowed_hosts") {
       for (const YamlNode& item : entry.value.items) {
         if (item.is_text() && !item.text.empty() && item.text.find(',') == std::string::npos) continue;

@@ -48,6 +48,7 @@ struct Setting {
   std::string_view standard;  // the default, in words
   std::string_view help;
   bool in_file = true;
+  bool is_path = false;
   /// The error says what would be right.
   Status (*set)(Settings& settings, std::string_view text) = nullptr;
 };

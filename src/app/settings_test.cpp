@@ -115,6 +115,36 @@ TEST(Settings, TheLaterWayWins) {
   }
 }
 
+TEST(Settings, PathsInTheFileAreRelativeToIt) {
+  const std::map<std::string, std::string> files{{"sub/c", "rules: r.d\npassword_file: pw\ntoken_file: /t\n"},
+                                                 {"sub/pw", "from sub"},
+                                                 {"pw", "from here"},
+                                                 {"/etc/c", "rules: ../r.d\n"},
+                                                 {"here", "rules: r.d\npassword_file: ./pw\n"},
+                                                 {"./pw", "from ./"},
+                                                 {"/t", "t"}};
+  struct Case {
+    Given given;
+    std::string_view rules;
+    std::string_view password;
+  };
+  const Case cases[] = {
+      {{.flags = {{"config", "sub/c"}}, .files = files}, "sub/r.d", "from sub"},
+      {{.flags = {{"config", "/etc/c"}}, .files = files}, "/etc/../r.d", ""},
+      {{.flags = {{"config", "here"}}, .files = files}, "r.d", "from ./"},
+      {{.flags = {{"config", "sub/c"}, {"rules", "f"}, {"password_file", "pw"}}, .files = files}, "f", "from here"},
+      {{.flags = {{"config", "sub/c"}}, .environment = {"RATEL_RULES=e"}, .files = files}, "e", "from sub"},
+  };
+  for (const Case& c : cases) {
+    const Result<Settings> settings = load(c.given);
+    ASSERT_TRUE(settings.ok()) << settings.error().message;
+    EXPECT_EQ(settings->rules, c.rules);
+    EXPECT_EQ(settings->password, c.password);
+  }
+  EXPECT_EQ(error_of({.flags = {{"config", "sub/c"}}, .files = {{"sub/c", "rules: ''\n"}}}),
+            "sub/c:1:8: setting `rules`: value ``: a path was expected");
+}
+
 TEST(Settings, AListOfHostsMayBeAList) {
   const Result<Settings> settings =
       load({.flags = {{"config", "c"}}, .files = {{"c", "allowed_hosts:\n  - a.example\n  - b.example\n"}}});
