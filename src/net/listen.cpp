@@ -21,6 +21,8 @@
 namespace ratel {
 namespace {
 
+constexpr mode_t kSocketFileMode = 0660;
+
 Error cannot_listen(const Address& address, std::string_view why) {
   return {ErrorCode::kConfiguration, "cannot listen on " + format_address(address) + ": " + std::string(why)};
 }
@@ -135,6 +137,8 @@ Result<std::vector<Listening>> listen_on_path(const Address& address, const List
     unlink(name.sun_path);
     if (bind(fd.get(), generic, sizeof name) != 0) return cannot_listen(address, errno);
   }
+  // Whatever umask the caller has. Nobody can connect before listen(), so nobody gets in while it is another.
+  if (chmod(name.sun_path, kSocketFileMode) != 0) return cannot_listen(address, errno);
   if (listen(fd.get(), kBacklog) != 0) return cannot_listen(address, errno);
 
   Listening result{.address = format_address(address), .sockets = {}};

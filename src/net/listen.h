@@ -28,7 +28,7 @@ struct Listening {
 ///
 /// A port that another process listens on is taken, even if both would share it (SO_REUSEPORT): two servers with tables
 /// of their own behind one port would each admit the whole limit. The file of a Unix socket on which nobody listens any
-/// more is replaced.
+/// more is replaced. Such a file is open to its owner and group, whatever the umask.
 Result<std::vector<Listening>> listen_on(const Address& address, const ListenOptions& options);
 
 }  // namespace ratel

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <netinet/tcp.h>
+#include <sys/stat.h>
 
 #include <fstream>
 
@@ -121,6 +122,18 @@ TEST_F(ListenTest, AUnixSocketIsSharedByAllLoops) {
   Peer peer("unix:" + path_);
   EXPECT_TRUE(peer.connected());
   EXPECT_TRUE(Fd(accept(listening->front().sockets[2].get(), nullptr, nullptr)));
+}
+
+TEST_F(ListenTest, AUnixSocketIsOpenToOwnerAndGroupWhateverTheUmask) {
+  for (const mode_t mask : {0000, 0022, 0077}) {
+    const mode_t before = umask(mask);
+    auto listening = listen_on({.path = path_}, {});
+    umask(before);
+    ASSERT_TRUE(listening.ok()) << listening.error().message;
+    struct stat file {};
+    ASSERT_EQ(lstat(path_.c_str(), &file), 0);
+    EXPECT_EQ(file.st_mode & 07777U, 0660U) << mask;
+  }
 }
 
 TEST_F(ListenTest, ADeadUnixSocketIsReplacedAndNothingElse) {
