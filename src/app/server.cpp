@@ -24,6 +24,9 @@ constexpr int kExitFailed = 1;
 constexpr int kExitBadRules = 2;
 constexpr std::uint64_t kMemoryShare = 4;         // the table may take one in four of the bytes there are, unless told
 constexpr Micros kDrainPoll_us = kSecond_us / 50;  // how late the end of a drain is noticed
+// Within it a second signal is taken for the first: service managers and terminals signal the whole process group, and
+// its leader may hand on what it got.
+constexpr Micros kSameSignal_us = kSecond_us;
 constexpr std::uint64_t kDescriptorsKept = 64;     // for listeners, loops and files
 
 void complain(const Error& error) { std::fprintf(stderr, "%s\n", error.message.c_str()); }
@@ -103,11 +106,13 @@ void serve(const Signals& signals, Rules& rules, Log& log) {
 }
 
 /// Until all is answered; a second signal does not wait for that.
-void drain(const Signals& signals, Engine& engine, Log& log) {
+void drain(const Signals& signals, const Clock& clock, Engine& engine, Log& log) {
+  const Micros began_us = clock.now().monotonic_us;
   engine.drain();
   while (!engine.drained()) {
     const int signal = signals.wait(kDrainPoll_us);
     if (signal != SIGTERM && signal != SIGINT) continue;
+    if (clock.now().monotonic_us - began_us < kSameSignal_us) continue;
     log.warning("stopped before all was answered");
     std::_Exit(kExitFailed);
   }
@@ -149,7 +154,7 @@ int run_server(const Settings& settings) {
                             {"max_memory", max_memory},
                             {"threads", loops}});
   serve(signals, rules, log);
-  drain(signals, engine, log);
+  drain(signals, clock, engine, log);
   return 0;
 }
 
