@@ -56,11 +56,17 @@ def clean_environment(extra):
     return {**kept, **extra}
 
 
+@contextlib.contextmanager
 def free_port():
-    """A port that was free a moment ago; only for programs that cannot pick one themselves."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A port for a program that cannot pick one itself, kept from all who ask for any until the context ends.
+
+    The kernel gives nobody a port that is bound, and lets a server listen on one that is, if both said SO_REUSEADDR
+    and no other listens. Servers do say it.
+    """
+    with socket.socket() as holder:
+        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        holder.bind(("127.0.0.1", 0))
+        yield holder.getsockname()[1]
 
 
 class Server:
@@ -167,13 +173,13 @@ def ratel(tmp_path):
 @pytest.fixture
 def redis_server(tmp_path):
     """A redis-server that keeps nothing, on a free port."""
-    port = free_port()
-    server = Server([program("redis-server"), "--port", port, "--bind", "127.0.0.1", "--save", "", "--dir", tmp_path],
-                    tmp_path / "redis.log")
-    server.until(lambda: "Ready to accept connections" in server.log(), "readiness")
-    server.port = port
-    yield server
-    server.stop()
+    with free_port() as port:
+        server = Server([program("redis-server"), "--port", port, "--bind", "127.0.0.1", "--save", "",
+                         "--dir", tmp_path], tmp_path / "redis.log")
+        server.until(lambda: "Ready to accept connections" in server.log(), "readiness")
+        server.port = port
+        yield server
+        server.stop()
 
 
 def redis_cli(port, *words, resp3=False):

@@ -1,6 +1,8 @@
 """nginx asks ratel before it serves a page, with the configuration that ratel comes with."""
 
+import contextlib
 import http.client
+import socket
 
 import pytest
 
@@ -62,6 +64,7 @@ class Page:
 def nginx(ratel, tmp_path):
     """nginx(let_in=False) starts one before a ratel."""
     started = []
+    held = contextlib.ExitStack()
 
     def start(let_in=False):
         server = ratel("--trusted-hops", 1, rules=RULES)
@@ -71,8 +74,8 @@ def nginx(ratel, tmp_path):
                 assert f"# {line}" in text
                 text = text.replace(f"# {line}", line)
         (tmp_path / "ratel.conf").write_text(text, encoding="utf-8")
-        port = free_port()
-        text = NGINX.format(folder=tmp_path, ratel=server.http, port=port, application=free_port())
+        port, application = (held.enter_context(free_port()) for _ in range(2))
+        text = NGINX.format(folder=tmp_path, ratel=server.http, port=port, application=application)
         (tmp_path / "nginx.conf").write_text(text, encoding="utf-8")
         proxy = Server([program("nginx"), "-e", "stderr", "-c", tmp_path / "nginx.conf"], tmp_path / "nginx.log")
         started.append(proxy)
@@ -81,9 +84,10 @@ def nginx(ratel, tmp_path):
         proxy.until(lambda: answers(port), "answer")
         return proxy
 
-    yield start
-    for proxy in started:
-        proxy.stop()
+    with held:
+        yield start
+        for proxy in started:
+            proxy.stop()
 
 
 def answers(port):
@@ -100,6 +104,22 @@ def get(port, path, method="GET", body=None, **headers):
     page = Page(connection.getresponse())
     connection.close()
     return page
+
+
+def test_ports_are_held_and_can_be_listened_on():
+    with free_port() as port:
+        with socket.socket() as stranger, pytest.raises(OSError):
+            stranger.bind(("127.0.0.1", port))
+        with socket.create_server(("127.0.0.1", port)):  # says SO_REUSEADDR
+            socket.create_connection(("127.0.0.1", port)).close()
+        others = []
+        with contextlib.ExitStack() as stack:
+            for _ in range(1000):
+                other = stack.enter_context(socket.socket())
+                other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                other.bind(("127.0.0.1", 0))
+                others.append(other.getsockname()[1])
+        assert port not in others and len(set(others)) == 1000
 
 
 def test_a_page_is_limited(nginx):
