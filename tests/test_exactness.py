@@ -11,8 +11,7 @@ import pytest
 
 CONNECTIONS = 50
 QUESTIONS = 1000
-# A server built with ThreadSanitizer is some twenty times slower; its test asks for less.
-ROUNDS = int(os.environ.get("RATEL_EXACTNESS_ROUNDS", "100"))
+ROUNDS = 100
 LOOPS = [int(loops) for loops in os.environ.get("RATEL_EXACTNESS_LOOPS", "1 2 3 4").split()]
 LIMIT = 10
 RULES = f"rules:\n  ten: {{ limit: {LIMIT}/day }}\n  many: {{ limit: [1000000/day, {LIMIT}/day] }}\n"
