@@ -35,32 +35,31 @@ struct Asked {
   std::string timeout = "2s";
 };
 
-Result<RespReply> receive_reply(BlockingClient& client, std::string& input) {
-  RespReply reply;
+/// A loan until the next. Servers send nothing but what was asked for, so nothing follows a reply.
+Result<RespReply> receive_reply(BlockingClient& client, RespReplyReader& reader) {
+  std::string input;
   while (true) {
     std::string_view rest = input;
-    const RespReplyOutcome outcome = take_reply(rest, reply);
-    if (outcome == RespReplyOutcome::kReply) {
-      input.erase(0, input.size() - rest.size());
-      return reply;
-    }
-    if (outcome == RespReplyOutcome::kMalformed)
+    const RespReplyReader::Outcome outcome = reader.read(rest);
+    if (outcome == RespReplyReader::Outcome::kReply) return reader.reply();
+    if (outcome == RespReplyReader::Outcome::kMalformed)
       return Error{ErrorCode::kUnavailable, "what answers there speaks no RESP"};
+    input.clear();
     if (const Status status = client.receive(input); !status.ok()) return status.error();
   }
 }
 
-Result<RespReply> exchange(const Asked& asked, const Address& server, Micros timeout_us, const std::string& password) {
+Result<RespReply> exchange(const Asked& asked, const Address& server, Micros timeout_us, const std::string& password,
+                           RespReplyReader& reader) {
   Result<BlockingClient> client = BlockingClient::connect(server, timeout_us);
   if (!client.ok()) return client.error();
-  std::string input;
   if (!password.empty()) {
     if (const Status sent = client->send(format_command({"AUTH", password})); !sent.ok()) return sent.error();
-    Result<RespReply> reply = receive_reply(*client, input);
-    if (!reply.ok() || reply->kind == RespReply::Kind::kError) return reply;
+    Result<RespReply> reply = receive_reply(*client, reader);
+    if (!reply.ok() || reply->kind() == RespReply::Kind::kError) return reply;
   }
   if (const Status sent = client->send(format_question(asked.question)); !sent.ok()) return sent.error();
-  return receive_reply(*client, input);
+  return receive_reply(*client, reader);
 }
 
 int ask(Asked asked) {
@@ -87,7 +86,8 @@ int ask(Asked asked) {
     password = *secret;
   }
 
-  const Result<RespReply> reply = exchange(asked, *server, *timeout_us, password);
+  RespReplyReader reader;
+  const Result<RespReply> reply = exchange(asked, *server, *timeout_us, password, reader);
   if (!reply.ok()) return fail(reply.error().message, kExitUsage);
   const AskedAnswer answer = describe_answer(*reply);
   if (answer.verdict == AskedAnswer::Verdict::kNone) return fail(asked.server + ": " + answer.line, kExitUsage);

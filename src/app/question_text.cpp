@@ -13,11 +13,11 @@ namespace {
 enum Field : std::size_t { kAllowed, kLimit, kRemaining, kRetryAfter, kResetAfter, kSource, kRule, kFieldCount };
 
 bool is_an_answer(const RespReply& reply) {
-  if (reply.kind != RespReply::Kind::kList || reply.items.size() < kFieldCount) return false;
+  if (reply.kind() != RespReply::Kind::kList || reply.size() < kFieldCount) return false;
   for (const std::size_t field : {kAllowed, kLimit, kRemaining, kRetryAfter, kResetAfter}) {
-    if (reply.items[field].kind != RespReply::Kind::kInteger) return false;
+    if (reply[field].kind() != RespReply::Kind::kInteger) return false;
   }
-  return reply.items[kSource].kind == RespReply::Kind::kText && reply.items[kRule].kind == RespReply::Kind::kText;
+  return reply[kSource].kind() == RespReply::Kind::kText && reply[kRule].kind() == RespReply::Kind::kText;
 }
 
 /// Milliseconds as people write them; -1 is never.
@@ -27,7 +27,8 @@ std::string wait_text(std::int64_t ms) {
 }
 
 /// What a server sent, fit for a terminal.
-std::string printable(std::string text) {
+std::string printable(std::string_view sent) {
+  std::string text(sent);
   std::replace_if(
       text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
   return text;
@@ -53,16 +54,15 @@ std::string format_question(const AskedQuestion& question) {
 }
 
 AskedAnswer describe_answer(const RespReply& reply) {
-  if (reply.kind == RespReply::Kind::kError) return {.line = printable(reply.text)};
+  if (reply.kind() == RespReply::Kind::kError) return {.line = printable(reply.text())};
   if (!is_an_answer(reply)) return {.line = "this is no answer of ratel: is the address right?"};
-  const auto integer = [&](Field field) { return reply.items[field].integer; };
+  const auto integer = [&](Field field) { return reply[field].integer(); };
   const bool allowed = integer(kAllowed) == 1;
   std::string line =
-      fmt::format("{} rule={} limit={} remaining={}", allowed ? "allowed" : "denied",
-                  printable(reply.items[kRule].text), units_text(integer(kLimit)), units_text(integer(kRemaining)));
+      fmt::format("{} rule={} limit={} remaining={}", allowed ? "allowed" : "denied", printable(reply[kRule].text()),
+                  units_text(integer(kLimit)), units_text(integer(kRemaining)));
   if (!allowed) line += fmt::format(" retry_after={}", wait_text(integer(kRetryAfter)));
-  line +=
-      fmt::format(" reset_after={} source={}", wait_text(integer(kResetAfter)), printable(reply.items[kSource].text));
+  line += fmt::format(" reset_after={} source={}", wait_text(integer(kResetAfter)), printable(reply[kSource].text()));
   return {.verdict = allowed ? AskedAnswer::Verdict::kAllowed : AskedAnswer::Verdict::kDenied, .line = std::move(line)};
 }
 

@@ -45,9 +45,9 @@ TEST(QuestionText, DescribesAnswers) {
   };
   for (const Case& c : cases) {
     std::string_view input = c.reply;
-    RespReply reply;
-    ASSERT_EQ(take_reply(input, reply), RespReplyOutcome::kReply);
-    const AskedAnswer answer = describe_answer(reply);
+    RespReplyReader reader;
+    ASSERT_EQ(reader.read(input), RespReplyReader::Outcome::kReply);
+    const AskedAnswer answer = describe_answer(reader.reply());
     EXPECT_EQ(answer.verdict, c.verdict) << c.line;
     EXPECT_EQ(answer.line, c.line);
   }
