@@ -7,6 +7,7 @@ find_package(simdjson REQUIRED)
 find_package(fmt REQUIRED)
 find_package(CLI11 REQUIRED)
 find_library(PROMETHEUS_CPP_CORE prometheus-cpp-core REQUIRED)  # its CMake package would ask for curl
+find_package(OpenSSL 3 REQUIRED)
 find_package(Boost 1.81 REQUIRED)  # headers only: Asio, Beast, Unordered
 if(RATEL_TESTS)
   find_package(GTest REQUIRED)
