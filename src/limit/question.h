@@ -15,6 +15,19 @@ namespace ratel {
 
 enum class Verb : std::uint8_t { kAllow, kAtMost, kPeek, kRefund, kReset, kReserve, kAcquire, kRenew, kRelease };
 
+/// What answers for a store that cannot: this process alone with its share of the limit, a yes, or a no.
+enum class FailureMode : std::uint8_t { kLocal, kAllow, kDeny };
+
+/// Why a store gave no decision. The first two are sure not to have charged anybody.
+enum class StoreFault : std::uint8_t {
+  kNone,         // it decided
+  kUnreachable,  // it was not asked: no connection, or too much is owed on it already
+  kRefused,      // it said that it did nothing: out of memory, loading, read-only, no rights...
+  kTimeout,      // no answer by the deadline; it may have decided
+  kLost,         // the connection ended before the answer; it may have decided
+  kBadState,     // what stands under a counter's key is not a counter; Answer::faulty says whose. Nobody was charged
+};
+
 /// How many limits one question may name, over all its rules.
 inline constexpr std::size_t kChargesMax = 16;
 inline constexpr std::size_t kKeyBytesMax = 4096;
@@ -25,24 +38,28 @@ inline constexpr std::size_t kLeaseIdBytesMax = 128;
 struct Charge {
   const BoundLimit* limit = nullptr;
   std::string_view key;
-  bool shadow = false;                  // of a rule that counts and never denies
+  bool shadow = false;  // of a rule that counts and never denies
+  FailureMode on_failure = FailureMode::kLocal;
   std::array<std::uint64_t, 2> hash{};  // filled by Store::prepare
 };
 
 struct Question {
   Verb verb = Verb::kAllow;
-  std::span<Charge> charges;  // 1 to kChargesMax; no counter twice
-  std::int64_t cost = 1;      // 0 to kCostMax
-  Micros max_wait_us = 0;     // kReserve
-  std::string_view lease_id;  // kAcquire, kRenew, kRelease; 1 to kLeaseIdBytesMax bytes
-  Micros lease_us = 0;        // kAcquire, kRenew; 1 to kLeaseMax_us
+  std::span<Charge> charges;    // 1 to kChargesMax; no counter twice
+  std::int64_t cost = 1;        // 0 to kCostMax
+  Micros max_wait_us = 0;       // kReserve
+  std::string_view lease_id;    // kAcquire, kRenew, kRelease; 1 to kLeaseIdBytesMax bytes
+  Micros lease_us = 0;          // kAcquire, kRenew; 1 to kLeaseMax_us
+  Micros deadline_us = 50'000;  // how long the answer may take, from when it is asked
 };
 
 struct Answer {
   Decision decision;
-  std::uint8_t binding = 0;    // index into the question's charges
-  std::uint16_t violated = 0;  // bit i: charge i denied, or would have if it did not only watch
-  bool ok = false;             // kRenew, kRelease: whether the lease was held
+  std::uint8_t binding = 0;              // index into the question's charges
+  std::uint16_t violated = 0;            // bit i: charge i denied, or would have if it did not only watch
+  bool ok = false;                       // kRenew, kRelease: whether the lease was held
+  StoreFault fault = StoreFault::kNone;  // of a store: all else but `faulty` then says nothing
+  std::uint16_t faulty = 0;              // kBadState: bit i: charge i
 };
 static_assert(kChargesMax <= 16, "Answer::violated has a bit a charge");
 

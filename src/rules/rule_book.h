@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "limit/bound_limit.h"
+#include "limit/question.h"
 #include "ratel/result.h"
 
 namespace ratel {
 
-enum class FailureMode : std::uint8_t { kLocal, kAllow, kDeny };
 enum class HeaderStyle : std::uint8_t { kRateLimit, kXRateLimit, kNone };
 enum class KeyKind : std::uint8_t { kText, kIp };
 

@@ -96,7 +96,8 @@ Status Resolver::add_rule(std::string_view name, std::string_view key, Target& t
     key = canonical;
   }
   for (const BoundLimit& limit : rule->limits) {
-    target.charges.push_back({.limit = &limit, .key = key, .shadow = rule->shadow});
+    target.charges.push_back(
+        {.limit = &limit, .key = key, .shadow = rule->shadow, .on_failure = rule->on_store_failure});
     target.rules.push_back(rule);
   }
   if (target.book != book_) target.book = book_;
