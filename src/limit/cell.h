@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 
 #include "base/micros.h"
 
@@ -15,6 +16,11 @@ class Record {
   virtual ~Record() = default;
   /// Heap bytes held, for the store's accounting.
   virtual std::size_t bytes() const = 0;
+  /// Frees up to so many pieces of a record that nobody asks any more; whether none is left. To destroy a large one
+  /// would be one long step.
+  virtual bool dismantle(std::size_t pieces) = 0;
+
+  std::unique_ptr<Record> next;  // the store's, of a list of those that nobody asks any more
 };
 
 struct Cell {

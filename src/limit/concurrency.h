@@ -2,8 +2,9 @@
 // Concurrency with leases: a slot is held until it is released or its lease ends, so that a holder that dies gives its
 // slot back. One counter at one instant.
 //
-// The record is the set of leases, at most `count`, since each takes at least one slot. A lease is held while
-// now < its end. The cell holds the latest end.
+// The record is the set of leases: at most `count` that are held, since each takes at least one slot, and those that
+// have ended and were not forgotten yet, which count for nothing. A lease is held while now < its end. The cell holds
+// the latest end. A question takes the logarithm of their number.
 //
 // A value on the stack of decide(); borrows the limit, the cell, the record and the lease's id.
 
@@ -19,7 +20,7 @@ class Concurrency {
  public:
   /// `id` and `lease_us` of the question; an empty id is that of nobody.
   Concurrency(const Limit& limit, Cell& cell, std::unique_ptr<Record>& record, Micros now_us, std::string_view id,
-              Micros lease_us);  // forgets the leases that have ended, which changes no answer
+              Micros lease_us);  // forgets some of the leases that have ended, which changes no answer
 
   /// 0 when the slots are free or `id` holds a lease. Otherwise a hint: the soonest that enough
   /// leases run out.
@@ -37,7 +38,11 @@ class Concurrency {
  private:
   class Leases;
 
-  void forget_expired();
+  /// Leases that are forgotten at a time: more than a question adds, so that the ended ones never grow in number, and
+  /// few enough that a million which end together hold up nobody.
+  static constexpr int kForgottenMax = 16;
+
+  void forget_ended();
   void settle();
 
   const Limit& limit_;

@@ -12,7 +12,8 @@
 namespace ratel {
 
 /// A counter's state on loan from its store. `record` is used by sliding_log and concurrency only; decide() makes one
-/// where it needs one and leaves it empty where nothing is left to keep.
+/// where it needs one. Where it leaves the cell fresh, nothing is left to keep, and the record is the store's to drop:
+/// it may be large.
 struct Slot {
   Cell* cell = nullptr;
   std::unique_ptr<Record>* record = nullptr;

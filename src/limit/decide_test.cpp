@@ -359,7 +359,7 @@ RC_GTEST_PROP(Decide, ResetForgetsEverything, ()) {
   RC_ASSERT(answer.decision.remaining == subject.limit().capacity);
   RC_ASSERT(reset_us(answer) == 0);
   RC_ASSERT(subject.cell() == Cell{});
-  RC_ASSERT(!subject.has_record());
+  RC_ASSERT(subject.peek(1, now_us).decision.remaining == subject.limit().capacity);
 }
 
 // 32

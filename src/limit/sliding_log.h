@@ -8,7 +8,6 @@
 // A value on the stack of decide(); borrows the limit, the cell and the record.
 
 #include <memory>
-#include <vector>
 
 #include "limit/cell.h"
 #include "limit/limit.h"

@@ -4,8 +4,10 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
+#include <deque>
 #include <vector>
 
+#include "base/prng.h"
 #include "limit/fixed_window.h"
 #include "limit/model_test.h"
 #include "limit/sliding_log.h"
@@ -174,22 +176,95 @@ TEST(Windows, ALogKeepsAtMostCountEntriesAndMergesAnInstant) {
   }
   EXPECT_EQ(spread.peek(1, kStart_us + 10 * kSecond_us - 1).decision.remaining, 0);
   EXPECT_GE(most_bytes, 16U * kCount);
-  EXPECT_LE(most_bytes, 2U * 2U * 16U * kCount + 256) << "half may be forgotten entries, and vectors double";
+  EXPECT_LE(most_bytes, 2U * 2U * 16U * kCount + 256) << "half may be forgotten entries, and blocks double";
   Subject at_once(limit);
   for (std::int64_t i = 0; i < kCount; ++i) at_once.allow(1, kStart_us);
   EXPECT_FALSE(at_once.allow(1, kStart_us).decision.allowed);
   EXPECT_LE(at_once.record_bytes(), 256U);
 }
 
-TEST(Windows, ALogWithNothingLeftKeepsNoRecord) {
+TEST(Windows, ALogWithNothingLeftNeedsNoRecord) {
   Subject subject(window(Algorithm::kSlidingLog, 5, kSecond_us));
   EXPECT_FALSE(subject.allow(6, kStart_us).decision.allowed);
   EXPECT_FALSE(subject.has_record());
   subject.allow(3, kStart_us);
   EXPECT_TRUE(subject.has_record());
   subject.ask({.verb = Verb::kRefund, .cost = 3, .t = kStart_us});
-  EXPECT_FALSE(subject.has_record());
   EXPECT_EQ(subject.cell(), Cell{});
+  EXPECT_EQ(subject.allow(1, kStart_us).decision.remaining, 4);
+}
+
+// Of many blocks: against a queue of costs.
+TEST(Windows, ALongLogAgreesWithAQueue) {
+  struct Spent {
+    Micros at_us;
+    std::int64_t cost;
+  };
+  constexpr std::int64_t kCount = 20'000;
+  const Limit limit = window(Algorithm::kSlidingLog, kCount, kSecond_us);
+  Subject subject(limit);
+  std::deque<Spent> spent;
+  std::int64_t used = 0;
+  Micros now_us = kStart_us;
+  Prng prng(11);
+  for (int i = 0; i < 100'000; ++i) {
+    now_us += prng.next() % 20'000 == 0 ? kMinute_us : static_cast<Micros>(prng.next() % 120);
+    for (; !spent.empty() && spent.front().at_us <= now_us - kSecond_us; spent.pop_front()) used -= spent.front().cost;
+    if (prng.next() % 5'000 == 0) {
+      const auto back = static_cast<std::int64_t>(prng.next() % kCount);
+      for (std::int64_t left = std::min(back, used); left > 0;) {
+        const std::int64_t part = std::min(left, spent.back().cost);
+        spent.back().cost -= part;
+        used -= part;
+        left -= part;
+        if (spent.back().cost == 0) spent.pop_back();
+      }
+      subject.ask({.verb = Verb::kRefund, .cost = back, .t = now_us});
+    }
+    const auto cost = static_cast<std::int64_t>(1 + prng.next() % 3);
+    Micros retry_us = 0;
+    std::int64_t missing = used + cost - kCount;
+    for (auto each = spent.begin(); missing > 0; ++each) {
+      missing -= each->cost;
+      retry_us = each->at_us + kSecond_us - now_us;
+    }
+    if (retry_us == 0) {
+      if (spent.empty() || spent.back().at_us < now_us) spent.push_back({now_us, 0});
+      spent.back().cost += cost;
+      used += cost;
+    }
+    const Answer answer = subject.allow(cost, now_us);
+    ASSERT_EQ(answer.decision.retry_after.count(), retry_us) << i;
+    ASSERT_EQ(answer.decision.remaining, kCount - used) << i;
+  }
+}
+
+TEST(Windows, ALongLogThatAgesOutOrIsRefundedIsFreedInSteps) {
+  constexpr std::int64_t kCount = 100'000;
+  constexpr std::size_t kTwoBlocks_bytes = 2 * 1024 * 16;
+  const Limit limit = window(Algorithm::kSlidingLog, kCount, kSecond_us);
+  struct Case {
+    const char* what;
+    Verb verb;
+    std::int64_t cost;
+    Micros later_us;
+  };
+  for (const Case& c :
+       {Case{"aged out", Verb::kAllow, 1, 2 * kSecond_us}, Case{"refunded", Verb::kRefund, kCount - 1, 0}}) {
+    SCOPED_TRACE(c.what);
+    Subject subject(limit);
+    for (Micros i = 0; i < kCount; ++i) subject.allow(1, kStart_us + i);
+    const std::size_t full_bytes = subject.record_bytes();
+    Micros now_us = kStart_us + kCount + c.later_us;
+    EXPECT_EQ(subject.ask({.verb = c.verb, .cost = c.cost, .t = now_us}).decision.remaining, kCount - 1);
+    for (std::size_t before = full_bytes; before > kTwoBlocks_bytes;) {
+      ASSERT_LT(subject.record_bytes(), before);
+      EXPECT_GE(subject.record_bytes() + kTwoBlocks_bytes, before) << "a step with no bound";
+      before = subject.record_bytes();
+      subject.allow(1, ++now_us);
+    }
+    EXPECT_LE(subject.record_bytes(), full_bytes / 10);
+  }
 }
 
 }  // namespace

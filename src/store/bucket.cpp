@@ -1,6 +1,7 @@
 #include "store/bucket.h"
 
 #include <memory>
+#include <utility>
 
 #include "base/check.h"
 
@@ -17,11 +18,43 @@ bool is_any(const Entry&) {
 
 }  // namespace
 
+Reaper::~Reaper() {
+  // One by one: a list that destroys itself goes as deep as it is long.
+  MutexLock lock(mutex_);
+  while (retired_ != nullptr) retired_ = std::move(retired_->next);
+}
+
 void Reaper::drop(Entry& entry) {
   if (!entry.holds_record()) return;
-  const std::unique_ptr<Record> record(reinterpret_cast<Record*>(entry.cell.word));
-  entry.cell.word = 0;
-  if (record != nullptr) budget_.resize_record(record->bytes(), 0);
+  retire(std::unique_ptr<Record>(reinterpret_cast<Record*>(std::exchange(entry.cell.word, 0))));
+}
+
+void Reaper::retire(std::unique_ptr<Record> record) {
+  if (record == nullptr) return;
+  if (record->bytes() <= kSmall_bytes) {
+    budget_.resize_record(record->bytes(), 0);
+    return;
+  }
+  MutexLock lock(mutex_);
+  record->next = std::move(retired_);
+  retired_ = std::move(record);
+  has_work_.store(true, std::memory_order_relaxed);
+}
+
+void Reaper::work() {
+  if (!has_work_.load(std::memory_order_relaxed)) return;
+  std::unique_ptr<Record> record;
+  {
+    MutexLock lock(mutex_);
+    if (retired_ == nullptr) return;
+    record = std::move(retired_);
+    retired_ = std::move(record->next);
+    has_work_.store(retired_ != nullptr, std::memory_order_relaxed);
+  }
+  const std::size_t before_bytes = record->bytes();
+  const bool is_empty = record->dismantle(kPieces);
+  budget_.resize_record(before_bytes, is_empty ? 0 : record->bytes());
+  if (!is_empty) retire(std::move(record));
 }
 
 void Reaper::evict(Entry& entry, Micros now_us) {

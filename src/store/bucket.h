@@ -16,6 +16,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <memory>
 
 #include "store/segment_pool.h"
 
@@ -27,16 +28,35 @@ namespace ratel {
 inline constexpr Micros kStale_us = kSecond_us;
 
 /// What happens to an entry that gives way to another: its record is freed, a debt that was alive is counted.
+///
+/// A large record is not freed at once, since that would hold up all that wait for the same bucket, and the loop that
+/// does it: it is put aside, still counted in the budget, and dismantled by many calls of work(). Thread-safe.
 class Reaper {
  public:
   Reaper(Budget& budget, std::atomic<std::uint64_t>& live_evictions)
       : budget_(budget), live_evictions_(live_evictions) {}
+  ~Reaper();
+  Reaper(const Reaper&) = delete;
+  Reaper& operator=(const Reaper&) = delete;
+
   void drop(Entry& entry);
   void evict(Entry& entry, Micros now_us);
+  /// Frees a record that is counted in the budget, now or later.
+  void retire(std::unique_ptr<Record> record) RATEL_EXCLUDES(mutex_);
+  /// Frees some of what was put aside. To be called without a bucket's lock, by whoever adds to records or to keys.
+  void work() RATEL_EXCLUDES(mutex_);
 
  private:
+  /// A record up to this is freed at once.
+  static constexpr std::size_t kSmall_bytes = 4096;
+  /// Of a record, a call: many more than a question adds.
+  static constexpr std::size_t kPieces = 64;
+
   Budget& budget_;
   std::atomic<std::uint64_t>& live_evictions_;
+  std::atomic<bool> has_work_{false};
+  Mutex mutex_;
+  std::unique_ptr<Record> retired_ RATEL_GUARDED_BY(mutex_);
 };
 
 class alignas(128) Bucket {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <iterator>
 #include <map>
@@ -229,12 +230,17 @@ TEST(Bucket, DoesNotSplitWithoutMemory) {
 /// A record that says when it is gone.
 class Witness final : public Record {
  public:
-  explicit Witness(int& alive) : alive_(alive) { ++alive_; }
+  explicit Witness(int& alive, std::size_t bytes = 100) : alive_(alive), bytes_(bytes) { ++alive_; }
   ~Witness() override { --alive_; }
-  std::size_t bytes() const override { return 100; }
+  std::size_t bytes() const override { return bytes_; }
+  bool dismantle(std::size_t pieces) override {
+    bytes_ -= std::min(bytes_, pieces);
+    return bytes_ == 0;
+  }
 
  private:
   int& alive_;
+  std::size_t bytes_;
 };
 
 TEST(Bucket, FreesRecords) {
@@ -265,6 +271,37 @@ TEST(Bucket, FreesRecords) {
     bucket.insert(fixture.context(), entry(9, 0));
     EXPECT_EQ(alive, 0) << "what takes its place frees it";
     bucket.insert(fixture.context(), with_record(11, kLive_us));
+  }
+  EXPECT_EQ(alive, 0) << "the end of the store frees all";
+}
+
+TEST(Reaper, FreesALargeRecordInStepsThatStayCounted) {
+  int alive = 0;
+  Budget budget(1 << 20);
+  std::atomic<std::uint64_t> live_evictions{0};
+  {
+    Reaper reaper(budget, live_evictions);
+    const auto retire = [&](std::size_t bytes) {
+      budget.resize_record(0, bytes);
+      reaper.retire(std::make_unique<Witness>(alive, bytes));
+    };
+    retire(100);
+    EXPECT_EQ(alive, 0) << "small ones go at once";
+    EXPECT_EQ(budget.used_bytes(), 0u);
+    retire(100'000);
+    retire(200'000);
+    EXPECT_EQ(alive, 2);
+    EXPECT_EQ(budget.used_bytes(), 300'000u);
+    int steps = 0;
+    for (; budget.used_bytes() > 0; ++steps) {
+      const std::size_t before = budget.used_bytes();
+      reaper.work();
+      ASSERT_LT(budget.used_bytes(), before);
+      EXPECT_GE(budget.used_bytes() + 5'000, before) << "a step with no bound";
+    }
+    EXPECT_EQ(alive, 0);
+    EXPECT_GT(steps, 4'000);
+    for (int i = 0; i < 50'000; ++i) retire(5'000);
   }
   EXPECT_EQ(alive, 0) << "the end of the store frees all";
 }

@@ -155,7 +155,8 @@ Answer MemoryStore::ask_many(const Question& question, StoreTime time) RATEL_NO_
       const bool is_fresh = cells[i].until_us == Cell::kFresh_us || (with_record && records[i] == nullptr);
       Entry* const entry = bucket.find(table_.pool(), hash);
       if (is_fresh || (entry == nullptr && cells[i].until_us < time.now_us)) {
-        table_.budget().resize_record(record_bytes[i], 0);
+        table_.budget().resize_record(record_bytes[i], bytes_of(records[i]));
+        context.reaper.retire(std::move(records[i]));
         if (entry != nullptr) bucket.remove(table_.pool(), entry);
         continue;
       }
@@ -183,6 +184,7 @@ Answer MemoryStore::ask_many(const Question& question, StoreTime time) RATEL_NO_
   for (std::size_t i = 0; i < count; ++i) {
     if ((inserted >> i & 1) != 0) table_.after_insertion(hash_of(question.charges[i]), time.now_us);
   }
+  context.reaper.work();
   if (failure) std::rethrow_exception(failure);
   return answer;
 }

@@ -187,6 +187,32 @@ TEST(MemoryStore, BoundsRecords) {
   EXPECT_FALSE(allow(store, plain, "key", kStart_us + kMinute_us).decision.allowed) << "left no place to others";
 }
 
+TEST(MemoryStore, FreesLargeRecordsInStepsWhileOthersAreAsked) {
+  const BoundLimit log = bound({.algorithm = Algorithm::kSlidingLog, .count = kCountMax, .period_us = kDay_us}, "log");
+  const BoundLimit leases = bound({.algorithm = Algorithm::kConcurrency, .count = kCountMax}, "leases");
+  MemoryStore store({.seed = kSeed, .max_memory_bytes = std::size_t{256} << 20, .start = at(kStart_us)});
+  const std::uint64_t empty_bytes = store.stats().bytes;
+  constexpr int kEntries = 20'000;
+  for (int i = 0; i < 20 * kEntries; ++i) allow(store, log, "key", kStart_us + i);
+  Charge charge{.limit = &leases, .key = "key"};
+  for (int i = 0; i < kEntries; ++i) {
+    const std::string id = std::to_string(i);
+    ask(store, {.verb = Verb::kAcquire, .charges = {&charge, 1}, .lease_id = id, .lease_us = kHour_us}, at(kStart_us));
+  }
+  const std::uint64_t full_bytes = store.stats().bytes;
+  EXPECT_GT(full_bytes, empty_bytes + 8'000'000);
+  Charge logged{.limit = &log, .key = "key"};
+  ask(store, {.verb = Verb::kReset, .charges = {&logged, 1}}, at(kStart_us));
+  ask(store, {.verb = Verb::kReset, .charges = {&charge, 1}}, at(kStart_us));
+  EXPECT_EQ(store.stats().entries, 0u);
+  EXPECT_GT(store.stats().bytes, full_bytes / 4) << "freed in one step";
+  for (int i = 0; i < kEntries / 50; ++i) {
+    allow(store, log, "other", kStart_us);
+    ask(store, {.verb = Verb::kReset, .charges = {&logged, 1}}, at(kStart_us));
+  }
+  EXPECT_LT(store.stats().bytes, empty_bytes + 1'000);
+}
+
 TEST(MemoryStore, LeavesRoomForRecordsInAFloodOfKeys) {
   const BoundLimit plain = gcra(1, kDay_us);
   const BoundLimit leases = bound({.algorithm = Algorithm::kConcurrency, .count = 1}, "leases");

@@ -84,6 +84,7 @@ void Table::tidy(Micros now_us, std::uint32_t buckets) {
     if (each.segments() > 0) each.tidy(context(now_us));  // not merged away meanwhile
     each.mutex.unlock();
     if (pool_.in_use() < count() * kMergeSegments) merge(now_us);
+    reaper_.work();
   }
   pool_.give_back();
 }
