@@ -75,7 +75,8 @@ class RateLimit {
 
 struct MemoryOptions {
   /// At most this is held; less than 1 MiB counts as that. A key takes some 40 bytes. When it is used up, the keys
-  /// nearest to being as good as new are forgotten, and counted.
+  /// nearest to being as good as new are forgotten, and counted. The log or the leases of one key may take a 16th, all
+  /// of them together half; what would need more is denied, with Source::kFailedClosed, and counted.
   std::size_t max_memory_bytes = std::size_t{256} << 20;
 };
 
@@ -85,6 +86,7 @@ struct MemoryUse {
   std::uint64_t bytes = 0;
   std::uint64_t max_bytes = 0;
   std::uint64_t forgotten = 0;  // keys that had something spent and were forgotten for want of memory
+  std::uint64_t refused = 0;    // questions that a log or a lease had no room for, and that were denied for that
 };
 
 /// Where counts live. A small value: copies mean the same counts.

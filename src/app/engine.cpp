@@ -137,6 +137,9 @@ void Engine::collect(std::vector<Sample>& samples) const {
   samples.push_back(sample(Kind::kCounter, "ratel_table_live_evictions_total",
                            "Counters that were forgotten before their time for want of memory.",
                            static_cast<double>(table.live_evictions)));
+  samples.push_back(sample(Kind::kCounter, "ratel_table_refusals_total",
+                           "Questions that were denied because a log or leases had no room to grow.",
+                           static_cast<double>(table.refusals)));
 
   const Instant now = clock_.now();
   samples.push_back(sample(Kind::kGauge, "ratel_uptime_seconds", "Since the start.",

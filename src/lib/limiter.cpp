@@ -142,7 +142,7 @@ Result<RateLimit> Limiter::limits(std::initializer_list<std::string_view> texts,
 
 MemoryUse Limiter::memory_use() const {
   const TableStats stats = core_->store.stats();
-  return {stats.entries, stats.bytes, stats.max_bytes, stats.live_evictions};
+  return {stats.entries, stats.bytes, stats.max_bytes, stats.live_evictions, stats.refusals};
 }
 
 void Limiter::tidy() const {

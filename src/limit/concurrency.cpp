@@ -91,6 +91,7 @@ class Concurrency::Leases final : public Record {
   using Held = ById::value_type;
 
   std::size_t bytes() const override { return sizeof(*this) + by_id_.size() * kNodes_bytes + id_bytes_; }
+  static std::size_t bytes_of_one(std::string_view id) { return kNodes_bytes + id.size(); }
 
   bool dismantle(std::size_t pieces) override {
     for (; pieces > 0 && !empty(); --pieces) erase(soonest());
@@ -165,6 +166,11 @@ Concurrency::Concurrency(const Limit& limit, Cell& cell, std::unique_ptr<Record>
 bool Concurrency::held() const {
   const Leases::Held* const lease = leases_ == nullptr ? nullptr : leases_->find(id_);
   return lease != nullptr && lease->second.end_us > now_us_;
+}
+
+std::size_t Concurrency::bytes_after(std::int64_t) const {
+  const std::size_t bytes = leases_ == nullptr ? sizeof(Leases) : leases_->bytes();
+  return held() ? bytes : bytes + Leases::bytes_of_one(id_);
 }
 
 std::int64_t Concurrency::remaining() const {

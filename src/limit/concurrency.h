@@ -29,6 +29,8 @@ class Concurrency {
   /// Until the last lease runs out.
   Micros reset_after_us() const;
   bool held() const;
+  /// Of the record, when charged.
+  std::size_t bytes_after(std::int64_t cost) const;
   /// Takes slots under a lease; a lease held already is renewed, and its cost stays. REQUIRES: wait_us(cost) == 0.
   void charge(std::int64_t cost);
   void renew();    // REQUIRES: held()

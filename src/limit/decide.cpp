@@ -17,13 +17,24 @@ namespace {
 
 using std::chrono::microseconds;
 
+/// When to ask again where a record has no room: nobody can know when there is some.
+constexpr Micros kNoRoomWait_us = kSecond_us;
+
+/// Whether charging leaves the record within its bound.
+template <typename C>
+bool has_room(const C& counter, std::int64_t cost, std::size_t bytes_max) {
+  if constexpr (requires { counter.bytes_after(cost); }) return cost == 0 || counter.bytes_after(cost) <= bytes_max;
+  return true;
+}
+
 /// One charge's counter, read once and asked several things.
 class Counter {
  public:
   Counter(const Question& question, const Limit& limit, const Slot& slot, StoreTime time)
-      : limit_(limit), state_(read(question, limit, slot, time)) {}
+      : limit_(limit), record_bytes_max_(slot.record_bytes_max), state_(read(question, limit, slot, time)) {}
 
   const Limit& limit() const { return limit_; }
+  std::size_t record_bytes_max() const { return record_bytes_max_; }
 
   template <typename F>
   decltype(auto) visit(F&& f) {
@@ -38,6 +49,9 @@ class Counter {
   }
   Micros reset_after_us() {
     return visit([](auto& counter) { return counter.reset_after_us(); });
+  }
+  bool has_room(std::int64_t cost) {
+    return visit([&](const auto& counter) { return ratel::has_room(counter, cost, record_bytes_max_); });
   }
   void charge(std::int64_t cost) {
     visit([cost](auto& counter) { counter.charge(cost); });
@@ -77,6 +91,7 @@ class Counter {
   }
 
   const Limit& limit_;
+  std::size_t record_bytes_max_;
   State state_;
 };
 
@@ -134,6 +149,14 @@ class Decider {
   }
 
   void grant(std::int64_t cost) {
+    for (std::size_t i = 0; i < count_; ++i) {
+      if (!counter(i).has_room(cost)) deny(i, kNoRoomWait_us);
+    }
+    if (denied()) {
+      answer_.decision.source = Source::kFailedClosed;
+      answer_.decision.granted = 0;
+      return;
+    }
     for (std::size_t i = 0; i < count_; ++i) counter(i).charge(cost);
     answer_.decision.granted = cost;
   }
@@ -213,7 +236,7 @@ class Decider {
     Decision& decision = answer_.decision;
     decision.allowed = !denied();
     decision.limit = counter(binding).limit().capacity;
-    decision.remaining = counter(binding).remaining();
+    decision.remaining = decision.source == Source::kExact ? counter(binding).remaining() : 0;
     decision.reset_after = microseconds{counter(binding).reset_after_us()};
     decision.retry_after = microseconds{denied() ? retry_us_[binding] : 0};
     return answer_;
@@ -228,9 +251,13 @@ class Decider {
 
 /// The same as Decider, for the question that nearly every question is.
 template <typename C>
-Answer allow_one(const Limit& limit, C& counter, std::int64_t cost) {
-  const Micros retry_us = counter.wait_us(cost);
+Answer allow_one(const Limit& limit, C& counter, std::int64_t cost, std::size_t record_bytes_max) {
+  Micros retry_us = counter.wait_us(cost);
   Answer answer;
+  if (retry_us == 0 && !has_room(counter, cost, record_bytes_max)) {
+    retry_us = kNoRoomWait_us;
+    answer.decision.source = Source::kFailedClosed;
+  }
   if (retry_us == 0) {
     counter.charge(cost);
     answer.decision.allowed = true;
@@ -241,7 +268,7 @@ Answer allow_one(const Limit& limit, C& counter, std::int64_t cost) {
   }
   if constexpr (requires { counter.repair(); }) counter.repair();
   answer.decision.limit = limit.capacity;
-  answer.decision.remaining = counter.remaining();
+  answer.decision.remaining = answer.decision.source == Source::kExact ? counter.remaining() : 0;
   answer.decision.reset_after = microseconds{counter.reset_after_us()};
   return answer;
 }
@@ -253,7 +280,7 @@ Answer allow_one(const Limit& limit, C& counter, std::int64_t cost) {
   }
   const Limit& limit = question.charges.front().limit->limit;
   Counter counter(question, limit, slots.front(), time);
-  return counter.visit([&](auto& state) { return allow_one(limit, state, question.cost); });
+  return counter.visit([&](auto& state) { return allow_one(limit, state, question.cost, counter.record_bytes_max()); });
 }
 
 }  // namespace
@@ -263,7 +290,7 @@ Answer decide(const Question& question, std::span<const Slot> slots, StoreTime t
   const Limit& limit = question.charges.front().limit->limit;
   if (slots.size() == 1 && limit.algorithm == Algorithm::kGcra && question.verb == Verb::kAllow) [[likely]] {
     Gcra counter(limit, *slots.front().cell, time.now_us);
-    return allow_one(limit, counter, question.cost);
+    return allow_one(limit, counter, question.cost, 0);
   }
   return decide_any(question, slots, time);
 }

@@ -3,6 +3,8 @@
 //
 // Pure: (question, states, time) -> (answer, new states). The caller holds whatever makes that atomic.
 
+#include <algorithm>
+#include <limits>
 #include <memory>
 #include <span>
 
@@ -17,7 +19,15 @@ namespace ratel {
 struct Slot {
   Cell* cell = nullptr;
   std::unique_ptr<Record>* record = nullptr;
+  /// No question makes the record grow beyond this.
+  std::size_t record_bytes_max = std::numeric_limits<std::size_t>::max();
 };
+
+/// How much one question can add to a record that holds `bytes`: a lease, or to a log a block, to which it comes by
+/// doubling, and now and then a longer list of blocks.
+constexpr std::size_t record_growth_bytes(std::size_t bytes) {
+  return 1024 + std::min<std::size_t>(bytes, 16 * 1024) + bytes / 512;
+}
 
 /// The store's time. Calendar windows go by the wall clock, all else by a clock that never steps; see MemoryStore.
 struct StoreTime {
@@ -26,6 +36,8 @@ struct StoreTime {
 };
 
 /// REQUIRES: slots[i] is the state of question.charges[i]; the question is valid (gate/ checks).
+/// A question that would be granted, but for which a record has no room, is denied and charges nothing: its source is
+/// kFailedClosed, nothing remains, and the wait is a guess.
 /// A question that changes nothing leaves every state bit-identical, but for the repair of a faulty time (DESIGN:
 /// Clock).
 Answer decide(const Question& question, std::span<const Slot> slots, StoreTime time);

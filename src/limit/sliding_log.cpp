@@ -43,6 +43,22 @@ class SlidingLog::Log final : public Record {
     return sizeof(*this) + blocks_.capacity() * sizeof(Block) + entries * sizeof(Entry);
   }
 
+  /// After forgetting the entries before `first` and adding one. Not less than it will be.
+  std::size_t bytes_after_push(std::size_t first) const {
+    const std::size_t which = end_ / kBlockEntries;
+    if (blocks_.size() == 1 && which == 0) {
+      const bool grows = end_ == blocks_.front().capacity() && 2 * first < end_;
+      return bytes() + (grows ? end_ : 0) * sizeof(Entry);
+    }
+    const std::size_t freed = std::min<std::size_t>(kFreedMax, first / kBlockEntries);
+    std::size_t after = bytes() - (blocks_.size() > 1 ? freed * kBlockEntries * sizeof(Entry) : 0);
+    if (which == blocks_.size()) {
+      if (which == blocks_.capacity()) after += std::max<std::size_t>(which, 1) * sizeof(Block);
+      after += (which > 0 ? kBlockEntries : 1) * sizeof(Entry);
+    }
+    return after;
+  }
+
   bool dismantle(std::size_t pieces) override {
     for (; pieces > 0 && !blocks_.empty(); --pieces) blocks_.pop_back();
     return blocks_.empty();
@@ -54,6 +70,7 @@ class SlidingLog::Log final : public Record {
   Entry& operator[](std::size_t i) { return blocks_[i / kBlockEntries][i % kBlockEntries]; }
   const Entry& operator[](std::size_t i) const { return blocks_[i / kBlockEntries][i % kBlockEntries]; }
   Entry& back() { return (*this)[end_ - 1]; }
+  const Entry& back() const { return (*this)[end_ - 1]; }
   std::int64_t total_before(std::size_t i) const { return i == 0 ? erased_ : (*this)[i - 1].total; }
 
   void push_back(Entry entry) {
@@ -135,6 +152,11 @@ Micros SlidingLog::wait_us(std::int64_t cost) const {
   const std::int64_t enough = log_->total_before(first_) + used_ + cost - limit_.capacity;
   const std::size_t last = first_where(first_, log_->end(), [&](std::size_t i) { return (*log_)[i].total >= enough; });
   return (*log_)[last].at_us + limit_.period_us - now_us_;
+}
+
+std::size_t SlidingLog::bytes_after(std::int64_t) const {
+  if (log_ == nullptr) return Log().bytes_after_push(0);
+  return !log_->empty() && log_->back().at_us >= now_us_ ? log_->bytes() : log_->bytes_after_push(first_);
 }
 
 Micros SlidingLog::reset_after_us() const {

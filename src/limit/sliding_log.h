@@ -21,6 +21,8 @@ class SlidingLog {
   Micros wait_us(std::int64_t cost) const;
   std::int64_t remaining() const;
   Micros reset_after_us() const;
+  /// Of the record, when charged.
+  std::size_t bytes_after(std::int64_t cost) const;
   /// REQUIRES: wait_us(cost) == 0.
   void charge(std::int64_t cost);
   /// Takes from the newest.

@@ -239,6 +239,38 @@ TEST(Windows, ALongLogAgreesWithAQueue) {
   }
 }
 
+// What a store sets aside beforehand is enough, and what it grants is kept to.
+TEST(Windows, ALogGrowsByNoMoreThanItSaysAndStaysWithinItsRoom) {
+  const BoundLimit limit{window(Algorithm::kSlidingLog, 1'000'000, kMinute_us), {}, {}};
+  constexpr std::size_t kRoom_bytes = 200'000;
+  for (const std::size_t room_bytes : {kRoom_bytes, kRoom_bytes * 1000}) {
+    Cell cell;
+    std::unique_ptr<Record> record;
+    Charge charge{.limit = &limit};
+    const Slot slot{&cell, &record, room_bytes};
+    Prng prng(3);
+    Micros now_us = kStart_us;
+    std::size_t most_bytes = 0;
+    int refused = 0;
+    for (int i = 0; i < 100'000; ++i) {
+      now_us += static_cast<Micros>(prng.next() % 5'000);
+      const Verb verb = prng.next() % 1'000 == 0 ? Verb::kRefund : Verb::kAllow;
+      const std::size_t before_bytes = record == nullptr ? 0 : record->bytes();
+      const Answer answer = decide({.verb = verb, .charges = {&charge, 1}, .cost = verb == Verb::kAllow ? 1 : 500},
+                                   {&slot, 1}, {now_us, now_us});
+      ASSERT_LE(record->bytes(), before_bytes + record_growth_bytes(before_bytes));
+      most_bytes = std::max(most_bytes, record->bytes());
+      if (answer.decision.source == Source::kExact) continue;
+      ++refused;
+      ASSERT_FALSE(answer.decision.allowed);
+      ASSERT_EQ(record->bytes(), before_bytes);
+    }
+    EXPECT_LE(most_bytes, room_bytes);
+    EXPECT_EQ(refused > 0, room_bytes == kRoom_bytes);
+    EXPECT_LT(refused, 60'000) << "what ages out makes room";
+  }
+}
+
 TEST(Windows, ALongLogThatAgesOutOrIsRefundedIsFreedInSteps) {
   constexpr std::int64_t kCount = 100'000;
   constexpr std::size_t kTwoBlocks_bytes = 2 * 1024 * 16;

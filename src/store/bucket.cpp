@@ -157,7 +157,7 @@ void Bucket::make_room(const Context& context) {
   std::uint32_t target = sweeps ? segments_for(entries()) : segments() + 1;
   if (target > segments() && (target > kSegmentsMax || !reserve(context.pool, target))) {
     if (!sweeps) {
-      evict_nearest(context, std::clamp(entries() / 32, 1u, kEvictionsMax), is_any);
+      evict_nearest(context, std::clamp(entries() / 32, 1u, kEvictionsMax));
       return;
     }
     target = segments();
@@ -167,8 +167,7 @@ void Bucket::make_room(const Context& context) {
   lay_out(context.pool, sorted, target);
 }
 
-template <typename Eligible>
-std::uint32_t Bucket::evict_nearest(const Context& context, std::uint32_t count, Eligible eligible) {
+void Bucket::evict_nearest(const Context& context, std::uint32_t count) {
   struct Victim {
     Micros until_us;
     KeyHash hash;
@@ -177,7 +176,7 @@ std::uint32_t Bucket::evict_nearest(const Context& context, std::uint32_t count,
   std::uint32_t found = 0;
   for (std::uint32_t place = 0; place < places(); ++place) {
     const Entry& entry = at_place(context.pool, place);
-    if (entry.empty() || !eligible(entry)) continue;
+    if (entry.empty()) continue;
     if (found == count && victims[found - 1].until_us <= entry.cell.until_us) continue;
     std::uint32_t rank = found < count ? found++ : found - 1;
     for (; rank > 0 && victims[rank - 1].until_us > entry.cell.until_us; --rank) victims[rank] = victims[rank - 1];
@@ -188,11 +187,6 @@ std::uint32_t Bucket::evict_nearest(const Context& context, std::uint32_t count,
     context.reaper.evict(at(context.pool, position), context.now_us);
     remove_at(context.pool, position);
   }
-  return found;
-}
-
-bool Bucket::evict_record(const Context& context) {
-  return evict_nearest(context, 1, [](const Entry& entry) { return entry.holds_record(); }) > 0;
 }
 
 void Bucket::remove(const SegmentPool& pool, const Entry* entry) {

@@ -97,9 +97,6 @@ class alignas(128) Bucket {
   /// Frees the entry's place, not its record.
   void remove(const SegmentPool& pool, const Entry* entry) RATEL_REQUIRES(mutex);
 
-  /// Evicts, of the entries that hold a record, the one nearest to being fresh. False when there is none.
-  bool evict_record(const Context& context) RATEL_REQUIRES(mutex);
-
   /// Drops what is spent, returns segments that are not needed and moves out of regions that are not.
   void tidy(const Context& context) RATEL_REQUIRES(mutex);
 
@@ -134,9 +131,8 @@ class alignas(128) Bucket {
   bool try_insert(const Context& context, const Entry& entry) RATEL_REQUIRES(mutex);
   void make_room(const Context& context) RATEL_REQUIRES(mutex);
   void remove_at(const SegmentPool& pool, std::uint32_t position) RATEL_REQUIRES(mutex);
-  /// Evicts the `count` entries nearest to being fresh, or as many as there are; returns how many.
-  template <typename Eligible>
-  std::uint32_t evict_nearest(const Context& context, std::uint32_t count, Eligible eligible) RATEL_REQUIRES(mutex);
+  /// Evicts the `count` entries nearest to being fresh, or as many as there are.
+  void evict_nearest(const Context& context, std::uint32_t count) RATEL_REQUIRES(mutex);
 
   /// Frees the records of what is spent and the places it has, which are closed only by the lay_out() that must follow
   /// when anything was dropped.

@@ -19,6 +19,11 @@ KeyHash hash_of(const Charge& charge) {
   return {charge.hash[0], charge.hash[1]};
 }
 
+/// Whether a question can add to a record.
+bool may_grow(Verb verb) {
+  return verb == Verb::kAllow || verb == Verb::kAtMost || verb == Verb::kReserve || verb == Verb::kAcquire;
+}
+
 std::size_t bytes_of(const std::unique_ptr<Record>& record) {
   return record == nullptr ? 0 : record->bytes();
 }
@@ -122,7 +127,7 @@ Answer MemoryStore::ask_many(const Question& question, StoreTime time) RATEL_NO_
   const std::size_t count = question.charges.size();
   std::array<Cell, kChargesMax> cells;
   std::array<std::unique_ptr<Record>, kChargesMax> records;
-  std::array<std::size_t, kChargesMax> record_bytes{};
+  std::array<std::size_t, kChargesMax> record_bytes{};  // as the budget knows them
   std::array<Slot, kChargesMax> slots;
   std::uint32_t inserted = 0;  // bit i: charge i
   const Bucket::Context context = table_.context(time.now_us);
@@ -132,13 +137,20 @@ Answer MemoryStore::ask_many(const Question& question, StoreTime time) RATEL_NO_
     const LockedBuckets locked(table_, question.charges);
     for (std::size_t i = 0; i < count; ++i) {
       slots[i] = {&cells[i], &records[i]};
-      Entry* const entry = locked.of_charge(i).find(table_.pool(), hash_of(question.charges[i]));
-      if (entry == nullptr) continue;
-      cells[i] = entry->cell;
-      if (!entry->holds_record()) continue;
-      records[i].reset(reinterpret_cast<Record*>(std::exchange(cells[i].word, 0)));
-      entry->cell.word = 0;
-      record_bytes[i] = bytes_of(records[i]);
+      const KeyHash hash = hash_of(question.charges[i]);
+      Entry* const entry = locked.of_charge(i).find(table_.pool(), hash);
+      if (entry != nullptr) cells[i] = entry->cell;
+      if ((hash.rest & 1) == 0) continue;
+      if (entry != nullptr) {
+        records[i].reset(reinterpret_cast<Record*>(std::exchange(cells[i].word, 0)));
+        entry->cell.word = 0;
+        record_bytes[i] = bytes_of(records[i]);
+      }
+      slots[i].record_bytes_max = record_bytes[i];
+      const std::size_t growth_bytes = record_growth_bytes(record_bytes[i]);
+      if (!may_grow(question.verb) || !table_.budget().take_record(growth_bytes)) continue;
+      record_bytes[i] += growth_bytes;
+      slots[i].record_bytes_max = std::min(record_bytes[i], table_.budget().record_max_bytes());
     }
 
     try {
@@ -174,17 +186,12 @@ Answer MemoryStore::ask_many(const Question& question, StoreTime time) RATEL_NO_
       locked.of_charge(i).insert(context, {hash.order, hash.rest, cells[i]});
       inserted |= 1u << i;
     }
-    for (std::size_t i = 0; i < count; ++i) {
-      if ((hash_of(question.charges[i]).rest & 1) == 0) continue;
-      // The bound holds whatever a single key is allowed to keep; in the end the key that grew loses its own.
-      while (table_.budget().exceeded() && locked.of_charge(i).evict_record(context)) {
-      }
-    }
   }
   for (std::size_t i = 0; i < count; ++i) {
     if ((inserted >> i & 1) != 0) table_.after_insertion(hash_of(question.charges[i]), time.now_us);
   }
   context.reaper.work();
+  if (answer.decision.source == Source::kFailedClosed) table_.refused(time.now_us);
   if (failure) std::rethrow_exception(failure);
   return answer;
 }

@@ -4,6 +4,8 @@
 // Thread-safe: all event loops share one. An answer comes before ask() returns. Holds at most the memory it is given;
 // where that is used up, a new key takes the place of the one nearest to being fresh among its bucket's some hundred,
 // which is as good a choice as among all of them: keys fall into buckets at random. What is lost by that is counted.
+// Logs and leases have bounds of their own (see Budget): a question for which one would have to grow beyond is denied,
+// marked and counted, and nothing is forgotten for it.
 
 #include <cstddef>
 #include <cstdint>
@@ -37,7 +39,6 @@ class MemoryStore final : public Store {
 
  private:
   Answer ask_one(const Question& question, StoreTime time);
-  Answer ask_with_record(const Question& question, StoreTime time);
   Answer ask_many(const Question& question, StoreTime time);
 
   const std::uint64_t seed_;

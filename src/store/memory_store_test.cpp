@@ -168,23 +168,86 @@ TEST(MemoryStore, DropsTheSpentBeforeItEvicts) {
   EXPECT_EQ(store.stats().live_evictions, 0u) << "5,000 keys alive, 5,000 stale";
 }
 
+/// Refused for want of memory, and says so.
+bool is_refused(const Answer& answer) {
+  const Decision& decision = answer.decision;
+  if (decision.source != Source::kFailedClosed) return false;
+  EXPECT_FALSE(decision.allowed);
+  EXPECT_EQ(decision.granted, 0);
+  EXPECT_EQ(decision.remaining, 0);
+  EXPECT_GT(decision.retry_after.count(), 0);
+  EXPECT_NE(answer.violated, 0);
+  return true;
+}
+
 TEST(MemoryStore, BoundsRecords) {
-  const BoundLimit log = bound({.algorithm = Algorithm::kSlidingLog, .count = kCountMax, .period_us = kDay_us}, "log");
-  MemoryStore store({.seed = kSeed, .max_memory_bytes = Table::kMaxMemoryMin_bytes, .start = at(kStart_us)});
-  // One key's log alone outgrows all memory.
-  for (Micros i = 0; i < 200'000; ++i) {
-    allow(store, log, "key", kStart_us + i);
-    ASSERT_LE(store.stats().bytes, store.stats().max_bytes);
-  }
-  EXPECT_GT(store.stats().live_evictions, 0u);
-  // Many small ones.
-  for (int i = 0; i < 20'000; ++i) {
-    allow(store, log, std::to_string(i), kStart_us + kMinute_us);
-    ASSERT_LE(store.stats().bytes, store.stats().max_bytes);
-  }
+  const BoundLimit log = bound({.algorithm = Algorithm::kSlidingLog, .count = kCountMax, .period_us = kHour_us}, "log");
   const BoundLimit plain = gcra(1, kDay_us);
-  EXPECT_TRUE(allow(store, plain, "key", kStart_us + kMinute_us).decision.allowed);
-  EXPECT_FALSE(allow(store, plain, "key", kStart_us + kMinute_us).decision.allowed) << "left no place to others";
+  MemoryStore store({.seed = kSeed, .max_memory_bytes = Table::kMaxMemoryMin_bytes, .start = at(kStart_us)});
+  const std::uint64_t max_bytes = store.stats().max_bytes;
+  const std::uint64_t empty_bytes = store.stats().bytes;
+  const auto record_bytes = [&] { return store.stats().bytes - empty_bytes; };
+  // One key's log alone would outgrow all memory.
+  std::int64_t entries = 0;
+  while (!is_refused(allow(store, log, "key", kStart_us + entries))) ++entries;
+  EXPECT_GT(entries, 2'000);
+  EXPECT_LE(record_bytes(), max_bytes / 16);
+  EXPECT_EQ(store.stats().refusals, 1u);
+  for (Micros i = 0; i < 10; ++i) EXPECT_TRUE(is_refused(allow(store, log, "key", kStart_us + entries + i)));
+  EXPECT_EQ(store.stats().refusals, 11u);
+  Charge charge{.limit = &log, .key = "key"};
+  const auto remaining = [&](Micros now_us) {
+    return ask(store, {.verb = Verb::kPeek, .charges = {&charge, 1}}, at(now_us)).decision.remaining;
+  };
+  EXPECT_EQ(remaining(kStart_us + entries), kCountMax - entries) << "what was admitted is kept";
+
+  // It does not stand in the way of others, nor they in each other's, until all have half.
+  for (int key = 0; key < 7; ++key) {
+    for (Micros i = 0; i < 2'000; ++i) ASSERT_FALSE(is_refused(allow(store, log, std::to_string(key), kStart_us + i)));
+  }
+  int keys = 0;
+  while (!is_refused(allow(store, log, "small" + std::to_string(keys), kStart_us))) ++keys;
+  EXPECT_GT(keys, 100);
+  EXPECT_GT(store.stats().bytes, max_bytes / 2);
+  EXPECT_LE(record_bytes(), max_bytes / 2 + max_bytes / 8);
+  EXPECT_EQ(store.stats().live_evictions, 0u) << "nothing is forgotten for it";
+  EXPECT_TRUE(allow(store, plain, "key", kStart_us).decision.allowed);
+  EXPECT_FALSE(allow(store, plain, "key", kStart_us).decision.allowed) << "left no place to others";
+
+  // All of a question or none.
+  Charge both[] = {{.limit = &plain, .key = "another"}, {.limit = &log, .key = "key"}};
+  const Answer refused = ask(store, {.charges = both}, at(kStart_us + entries));
+  EXPECT_TRUE(is_refused(refused));
+  EXPECT_EQ(refused.violated, 0b10);
+  EXPECT_EQ(refused.binding, 1);
+  EXPECT_TRUE(allow(store, plain, "another", kStart_us).decision.allowed);
+
+  // What has aged out makes room, though the log as a whole is in use.
+  EXPECT_FALSE(is_refused(allow(store, log, "key", kStart_us + kHour_us + entries / 2)));
+  EXPECT_EQ(remaining(kStart_us + kHour_us + entries / 2), kCountMax - (entries - entries / 2 - 1) - 1);
+  // And whoever is refused gets rid of what is over, where nothing else does.
+  const Micros later_us = kStart_us + 3 * kHour_us;
+  int asked = 0;
+  while (is_refused(allow(store, log, "new", later_us))) ASSERT_LT(++asked, 100);
+  EXPECT_LE(asked, 64);
+}
+
+TEST(MemoryStore, BoundsLeasesAndStillReleasesThem) {
+  const BoundLimit leases = bound({.algorithm = Algorithm::kConcurrency, .count = kCountMax}, "leases");
+  MemoryStore store({.seed = kSeed, .max_memory_bytes = Table::kMaxMemoryMin_bytes, .start = at(kStart_us)});
+  Charge charge{.limit = &leases, .key = "key"};
+  const auto do_verb = [&](Verb verb, const std::string& id) {
+    return ask(store, {.verb = verb, .charges = {&charge, 1}, .lease_id = id, .lease_us = kHour_us}, at(kStart_us));
+  };
+  int held = 0;
+  while (!is_refused(do_verb(Verb::kAcquire, std::to_string(held)))) ++held;
+  EXPECT_GT(held, 200);
+  EXPECT_FALSE(is_refused(do_verb(Verb::kAcquire, "0"))) << "is held, and needs no more room";
+  EXPECT_TRUE(do_verb(Verb::kRenew, "1").ok);
+  EXPECT_TRUE(do_verb(Verb::kRelease, "2").ok);
+  EXPECT_FALSE(is_refused(do_verb(Verb::kAcquire, "x")));
+  EXPECT_TRUE(is_refused(do_verb(Verb::kAcquire, "too long a name for the place of one that had one letter")));
+  for (int i = 3; i < held; ++i) EXPECT_TRUE(do_verb(Verb::kRelease, std::to_string(i)).ok) << "lost";
 }
 
 TEST(MemoryStore, FreesLargeRecordsInStepsWhileOthersAreAsked) {

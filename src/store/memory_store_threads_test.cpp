@@ -158,14 +158,18 @@ TEST(MemoryStoreThreads, KeepTheBoundInAFlood) {
   const BoundLimit plain = gcra(1, kDay_us);
   const BoundLimit log = bound({.algorithm = Algorithm::kSlidingLog, .count = 100, .period_us = kDay_us}, "log");
   MemoryStore store({.seed = kSeed, .max_memory_bytes = Table::kMaxMemoryMin_bytes, .start = at(kStart_us)});
+  std::atomic<std::uint64_t> refused{0};
   race([&](int thread) {
     for (int i = 0; i < 10'000; ++i) {
-      allow(store, i % 3 == 0 ? log : plain, std::to_string(thread) + ":" + std::to_string(i), kStart_us + i);
+      const std::string key = std::to_string(thread) + ":" + std::to_string(i);
+      if (!allow(store, i % 3 == 0 ? log : plain, key, kStart_us + i).decision.allowed) ++refused;
     }
   });
   const TableStats stats = store.stats();
   EXPECT_LE(stats.bytes, stats.max_bytes);
-  EXPECT_EQ(stats.entries + stats.live_evictions, 40'000u);
+  EXPECT_EQ(stats.entries + stats.live_evictions + stats.refusals, 40'000u);
+  EXPECT_EQ(stats.refusals, refused);
+  EXPECT_GT(refused, 0u);
 }
 
 }  // namespace

@@ -34,12 +34,30 @@ TEST(SegmentPool, HandsOutEachSegmentOnceUpToItsBudget) {
 TEST(SegmentPool, TakesNoMoreThanRecordsLeave) {
   Budget budget(4 * kRegion_bytes);
   SegmentPool pool(budget);
-  budget.resize_record(0, 4 * kRegion_bytes - kSegment_bytes);
-  const std::uint32_t only = pool.allocate();
-  EXPECT_NE(only, SegmentPool::kNone);
-  EXPECT_EQ(pool.allocate(), SegmentPool::kNone);
-  budget.resize_record(4 * kRegion_bytes - kSegment_bytes, 0);
+  constexpr std::size_t kRecords_bytes = 2 * kRegion_bytes - kSegment_bytes;
+  EXPECT_TRUE(budget.take_record(kRecords_bytes));
+  std::uint32_t taken = 0;
+  while (pool.allocate() != SegmentPool::kNone) ++taken;
+  EXPECT_EQ(taken, 2 * SegmentPool::kRegionSegments + 1);
+  budget.resize_record(kRecords_bytes, 0);
   EXPECT_NE(pool.allocate(), SegmentPool::kNone);
+}
+
+TEST(Budget, LeavesHalfToTheTableAndAnEighthToRecords) {
+  constexpr std::size_t kAll = 1600;
+  Budget budget(kAll);
+  EXPECT_EQ(budget.record_max_bytes(), kAll / 16);
+  EXPECT_TRUE(budget.take_record(kAll / 2));
+  EXPECT_FALSE(budget.take_record(1));
+  EXPECT_EQ(budget.used_bytes(), kAll / 2) << "kept what it refused";
+  EXPECT_TRUE(budget.take(kAll / 2));
+  EXPECT_FALSE(budget.take(1));
+  budget.resize_record(kAll / 2, 0);
+  EXPECT_TRUE(budget.take(kAll * 3 / 8));
+  EXPECT_FALSE(budget.take(1));
+  EXPECT_TRUE(budget.take_record(kAll / 8));
+  EXPECT_FALSE(budget.take_record(1));
+  EXPECT_EQ(budget.used_bytes(), kAll);
 }
 
 TEST(SegmentPool, UsesLowRegionsFirstAndGivesEmptyOnesBack) {

@@ -97,6 +97,7 @@ TableStats Table::stats() const {
   stats.bytes = budget_.used_bytes();
   stats.max_bytes = budget_.max_bytes();
   stats.live_evictions = live_evictions_.load(std::memory_order_relaxed);
+  stats.refusals = refusals_.load(std::memory_order_relaxed);
   stats.splits = splits_.load(std::memory_order_relaxed);
   stats.merges = merges_.load(std::memory_order_relaxed);
   return stats;

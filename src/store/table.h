@@ -22,6 +22,7 @@ struct TableStats {
   std::uint64_t bytes = 0;
   std::uint64_t max_bytes = 0;
   std::uint64_t live_evictions = 0;  // debts that were forgotten for want of memory
+  std::uint64_t refusals = 0;        // questions that were denied for want of memory
   std::uint64_t splits = 0;
   std::uint64_t merges = 0;
 };
@@ -62,6 +63,13 @@ class Table {
     if (pool_.in_use() > count() * kMeanSegments || (hash.order & kTidyMask) == 0) work(hash, now_us);
   }
 
+  /// To be called, without a lock, after each question that found no room for a record: the keys that it did not add
+  /// cannot do their share of work.
+  void refused(Micros now_us) {
+    refusals_.fetch_add(1, std::memory_order_relaxed);
+    tidy(now_us, kTidiedByRefusal);
+  }
+
   /// Drops what is spent from the next `buckets` buckets in turn, and returns memory that is not needed. For idle
   /// moments.
   void tidy(Micros now_us, std::uint32_t buckets);
@@ -80,6 +88,9 @@ class Table {
   /// come.
   static constexpr std::uint64_t kTidyMask = 127 << 1;
 
+  /// Buckets: all records that are spent are found while a quarter as many questions as there are buckets are refused.
+  static constexpr std::uint32_t kTidiedByRefusal = 4;
+
   std::uint32_t count() const { return count_.load(std::memory_order_acquire); }
   Bucket& bucket(std::uint32_t index) const { return reinterpret_cast<Bucket*>(directory_.data())[index]; }
   static std::uint32_t index_of(const KeyHash& hash, std::uint32_t count) {
@@ -97,6 +108,7 @@ class Table {
   SegmentPool pool_;
   ReservedMemory directory_;
   std::atomic<std::uint64_t> live_evictions_{0};
+  std::atomic<std::uint64_t> refusals_{0};
   Reaper reaper_;
 
   std::atomic<std::uint32_t> count_{
