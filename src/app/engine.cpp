@@ -92,7 +92,12 @@ Status Engine::listen() {
 }
 
 void Engine::use(const RuleBookPtr& book) {
-  const auto give = [this, book](int loop) { loops_[static_cast<std::size_t>(loop)]->resolver.use(book); };
+  const auto give = [this, book](int loop) {
+    Loop& own = *loops_[static_cast<std::size_t>(loop)];
+    own.resolver.use(book);
+    own.resp.rules_changed();
+    own.http.rules_changed();
+  };
   if (running_) return server_.post(give);
   for (int i = 0; i < server_.workers(); ++i) give(i);
 }

@@ -48,6 +48,7 @@ void HttpExchangePool::give_back(HttpExchange* exchange) {
     all_.pop_back();
     return;
   }
+  for (std::size_t i = 0; i < exchange->count; ++i) exchange->items[i].target.rest(in_force_);
   if (!resting_.empty() && exchange->items.size() > kHttpItemsKept) exchange->items.resize(kHttpItemsKept);
   exchange->array = false;
   exchange->count = 0;
@@ -57,6 +58,13 @@ void HttpExchangePool::give_back(HttpExchange* exchange) {
   exchange->session = nullptr;
   exchange->next = nullptr;
   resting_.push_back(exchange);
+}
+
+void HttpExchangePool::use(const RuleBookPtr& book) {
+  in_force_ = book.get();
+  for (const auto& exchange : all_) {
+    for (std::size_t i = exchange->count; i < exchange->items.size(); ++i) exchange->items[i].target.rest(in_force_);
+  }
 }
 
 void HttpReplyWriter::write(const HttpExchange& exchange, Micros wall_us, std::string& output) {

@@ -69,12 +69,15 @@ class HttpExchangePool {
  public:
   HttpExchange* take();
   void give_back(HttpExchange* exchange);
+  /// The rules in force from now on; no others are kept alive by what rests.
+  void use(const RuleBookPtr& book);
   /// Under way or resting.
   std::size_t size() const { return all_.size(); }
 
  private:
   std::vector<std::unique_ptr<HttpExchange>> all_;
   std::vector<HttpExchange*> resting_;
+  const RuleBook* in_force_ = nullptr;
 };
 
 /// Writes responses. One an event loop.

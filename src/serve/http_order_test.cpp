@@ -121,6 +121,22 @@ TEST(HttpOrder, StopsReadingAtTheBoundOfUnsentOutput) {
   EXPECT_TRUE(bench.session->wants_input());
 }
 
+TEST(HttpOrder, WhatRestsKeepsNoOldRules) {
+  HttpBench bench({.rules = "rules: { login: { limit: 5/min } }"});
+  const std::weak_ptr<const RuleBook> old = bench.resolver.book();
+  const std::string question = R"({"rule":"login","key":"u"})";
+  bench.send(post("/v1/allow", "[" + question + "," + question + "]"));
+  bench.store.is_late = true;
+  bench.send(post("/v1/allow", question) + post("/v1/allow", "[" + question + ",") + post("/v1/allow", question));
+  ASSERT_EQ(bench.store.held.size(), 2u);
+  bench.use(std::make_shared<const RuleBook>());
+  EXPECT_FALSE(old.expired()) << "two questions are still under way";
+  bench.store.answer();
+  EXPECT_FALSE(old.expired());
+  bench.store.answer();
+  EXPECT_TRUE(old.expired());
+}
+
 TEST(HttpOrder, StopsReadingAtTheBoundOfOwedResponses) {
   HttpBench bench;
   bench.store.is_late = true;

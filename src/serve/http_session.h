@@ -113,6 +113,9 @@ class HttpSessionFactory final : public SessionFactory {
   std::unique_ptr<Session> make(std::string_view peer, Outlet& outlet) override;
   std::string_view refusal() const override;
 
+  /// The resolver has been given other rules.
+  void rules_changed() { tools_.pool.use(services_.resolver.book()); }
+
  private:
   HttpServices services_;
   HttpTools tools_;

@@ -93,9 +93,14 @@ class HttpBench : public SessionFactory::Outlet {
       const RuleFile file{.name = "rules.yaml", .text = std::move(options.rules)};
       Result<std::vector<Rule>> loaded = load_rules({&file, 1});
       EXPECT_TRUE(loaded.ok()) << loaded.error().message;
-      resolver.use(std::make_shared<const RuleBook>(std::move(*loaded)));
+      use(std::make_shared<const RuleBook>(std::move(*loaded)));
     }
     connect();
+  }
+
+  void use(RuleBookPtr book) {
+    resolver.use(std::move(book));
+    factory_.rules_changed();
   }
 
   void connect() { session = factory_.make("127.0.0.1:5000", *this); }

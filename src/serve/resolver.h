@@ -30,8 +30,13 @@ struct Target {
   std::vector<std::shared_ptr<const BoundLimit>> limits;  // given in the question; shared with the cache of texts
   RuleBookPtr book;                                       // keeps what the charges point to
 
-  /// Ready for the next question. Keeps the book, which the next one most often needs again.
+  /// Ready for the next question. Keeps the book, which the next one most often needs again: to let go of it and take
+  /// it again are writes to a count that all loops share.
   void clear();
+  /// At rest: lets go of the book unless it is the one in force.
+  void rest(const RuleBook* in_force) {
+    if (book.get() != in_force) book.reset();
+  }
 };
 
 /// How far ahead a RESERVE of this may book: the least max_wait of the limits that count. Neither a shadow rule nor an

@@ -108,7 +108,13 @@ void RespQuestionPool::give_back(RespQuestion* question) {
   for (std::string* text : {&question->key, &question->tail}) {
     if (text->capacity() > kPooledBytesMax) std::string().swap(*text);
   }
+  question->target.rest(in_force_);
   free_.push_back(question);
+}
+
+void RespQuestionPool::use(const RuleBookPtr& book) {
+  in_force_ = book.get();
+  for (RespQuestion* question : free_) question->target.rest(in_force_);
 }
 
 void write_answer(const RespQuestion& asked, std::string& output) {

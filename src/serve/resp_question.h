@@ -65,8 +65,11 @@ class RespQuestionPool {
 
   RespQuestion* take();
   void give_back(RespQuestion* question);
+  /// The rules in force from now on; no others are kept alive by what waits for reuse.
+  void use(const RuleBookPtr& book);
 
  private:
+  const RuleBook* in_force_ = nullptr;
   std::vector<std::unique_ptr<RespQuestion>> all_;
   std::vector<RespQuestion*> free_;
 };

@@ -84,6 +84,9 @@ class RespSessionFactory final : public SessionFactory {
   std::unique_ptr<Session> make(std::string_view peer, Outlet& outlet) override;
   std::string_view refusal() const override { return "-ERR max number of clients reached\r\n"; }
 
+  /// The resolver has been given other rules.
+  void rules_changed() { pool_.use(services_.resolver.book()); }
+
  private:
   RespServices services_;
   RespQuestionPool pool_;

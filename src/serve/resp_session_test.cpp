@@ -348,6 +348,21 @@ TEST(RespSession, AQuestionForReuseKeepsNoLargeTexts) {
   }
 }
 
+TEST(RespSession, WhatWaitsForReuseKeepsNoOldRules) {
+  RespBench bench("rules: { login: { limit: 5/min } }");
+  const std::weak_ptr<const RuleBook> old = bench.resolver.book();
+  const std::string ask = encode({"RATEL.ALLOW", "login", "u"});
+  bench.send(repeat(ask, 2) + encode({"RATEL.ALLOW", "login", "u", "NONSENSE"}));
+  bench.store.is_late = true;
+  bench.send(repeat(ask, 2));
+  bench.use(std::make_shared<const RuleBook>());
+  EXPECT_FALSE(old.expired()) << "two questions are still under way";
+  bench.store.answer();
+  EXPECT_FALSE(old.expired());
+  bench.store.answer();
+  EXPECT_TRUE(old.expired());
+}
+
 TEST(RespSession, RefusesInRedisWords) {
   RespBench bench;
   RespSessionFactory factory({.gate = bench.gate,
