@@ -138,10 +138,12 @@ TEST(HttpOrder, WhatRestsKeepsNoOldRules) {
 }
 
 TEST(HttpOrder, StopsReadingAtTheBoundOfOwedResponses) {
-  HttpBench bench;
+  const std::string rule(120, 'r');
+  const std::string question = R"({"key":"u","rule":")" + rule + R"("})";
+  HttpBench bench({.rules = "rules: { " + rule + ": { limit: 5/min } }"});
   bench.store.is_late = true;
   std::string all;
-  for (std::size_t i = 0; i < kHttpOwedMax + 3; ++i) all += post("/v1/allow", kQuestion);
+  for (std::size_t i = 0; i < kHttpOwedMax + 3; ++i) all += post("/v1/allow", question);
   EXPECT_EQ(bench.send(all), "");
   EXPECT_EQ(bench.store.held.size(), kHttpOwedMax);
   EXPECT_FALSE(bench.session->wants_input());
@@ -149,8 +151,16 @@ TEST(HttpOrder, StopsReadingAtTheBoundOfOwedResponses) {
   EXPECT_EQ(read_responses(bench.send({})).size(), 1u);
   EXPECT_EQ(bench.store.held.size(), kHttpOwedMax);
   bench.store.is_late = false;
-  while (!bench.store.held.empty()) bench.store.answer();
-  EXPECT_EQ(read_responses(bench.take() + bench.send({})).size(), kHttpOwedMax + 2);
+  while (!bench.store.held.empty()) bench.store.answer(bench.store.held.size() - 1);
+  // Late answers fill the output to its bound only, too.
+  std::string output;
+  while (!bench.session->output().empty()) {
+    EXPECT_LE(bench.session->output().size(), kHttpUnsentBytesMax + 1'024);
+    output += bench.take();
+    bench.session->receive({}, bench.clock.now());
+  }
+  EXPECT_GT(output.size(), kHttpUnsentBytesMax + 1'024);
+  EXPECT_EQ(read_responses(output).size(), kHttpOwedMax + 2);
   EXPECT_TRUE(bench.session->wants_input());
 }
 

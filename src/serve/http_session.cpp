@@ -76,8 +76,9 @@ HttpSession::~HttpSession() {
 }
 
 void HttpSession::receive(std::string_view bytes, Instant now) {
-  if (closing_) return;
   wall_us_ = now.wall_us;
+  send_answered();
+  if (closing_) return;
   if (held_.empty()) {
     consume(bytes, now);
     held_ = bytes;
@@ -99,7 +100,7 @@ void HttpSession::end_of_input(Instant now) {
 
 void HttpSession::drain(Instant now) {
   end_of_input(now);
-  if (first_ != nullptr && !held_back_) last_->connection = Connection::kClose;
+  if (first_ != nullptr && (!held_back_ || held_.empty())) last_->connection = Connection::kClose;
 }
 
 void HttpSession::expire(Instant now) {
@@ -311,9 +312,13 @@ void HttpSession::on_answer(void* context, std::uint64_t ticket, const Answer& a
   }
 }
 
-/// Moves to the output what no longer waits for anything.
+/// Moves to the output what no longer waits for anything but for room.
 void HttpSession::send_answered() {
   while (first_ != nullptr && first_->awaited == 0) {
+    if (output_.size() > kHttpUnsentBytesMax) {
+      held_back_ = true;  // receive() goes on
+      return;
+    }
     HttpExchange* exchange = std::exchange(first_, first_->next);
     owed_ -= weight(*exchange);
     for (std::size_t i = 0; i < exchange->count; ++i) {

@@ -35,6 +35,7 @@ RespSession::~RespSession() {
 }
 
 void RespSession::receive(std::string_view bytes, Instant now) {
+  send_answered();
   if (connection_.closing) return;
   if (kept_.empty()) {
     const std::size_t used = consume(bytes, now);
@@ -210,9 +211,13 @@ void RespSession::on_answer(void* context, std::uint64_t, const Answer& answer) 
   }
 }
 
-/// Moves to the output what no longer waits for anything.
+/// Moves to the output what no longer waits for anything but for room.
 void RespSession::send_answered() {
   while (first_ != nullptr && first_->answered) {
+    if (output_.size() > kRespUnsentBytesMax) {
+      held_back_ = true;  // receive() goes on
+      return;
+    }
     RespQuestion* asked = std::exchange(first_, first_->next);
     --awaited_;
     held_bytes_ -= asked->tail.size();

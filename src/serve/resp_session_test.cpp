@@ -191,6 +191,33 @@ TEST(RespSession, UnsentOutputIsBounded) {
   EXPECT_EQ(output, repeat("$8000\r\n" + text + "\r\n", sent));
 }
 
+TEST(RespSession, LateAnswersFillTheOutputToItsBoundOnly) {
+  std::string limits;
+  for (int i = 0; i < 16; ++i) limits += "{ name: " + std::string(100, 'n') + std::to_string(i) + ", limit: 0/min }, ";
+  RespBench bench("rules: { login: { limit: [" + limits + "] } }");
+  const std::string ask = encode({"RATEL.ALLOW", "login", "u", "VIOLATED"});
+  const std::string reply = bench.send(ask);
+  ASSERT_GT(reply.size() * kRespAwaitedMax, 2 * kRespUnsentBytesMax);
+  for (const bool ends : {false, true}) {
+    bench.connect();
+    bench.store.is_late = true;
+    bench.send(repeat(ask, kRespAwaitedMax) + (ends ? "QUIT\r\n" : ""));
+    ASSERT_EQ(bench.store.held.size(), kRespAwaitedMax);
+    while (!bench.store.held.empty()) bench.store.answer(bench.store.held.size() - 1);
+    std::string output;
+    while (!bench.session->output().empty()) {
+      const bool finished = bench.session->finished();
+      EXPECT_LE(bench.session->output().size(), kRespUnsentBytesMax + reply.size());
+      output += bench.take();
+      bench.session->receive("", bench.clock.now());
+      EXPECT_TRUE(!finished || bench.session->output().empty());
+    }
+    EXPECT_EQ(output, repeat(reply, kRespAwaitedMax) + (ends ? "+OK\r\n" : ""));
+    EXPECT_EQ(bench.session->finished(), ends);
+    EXPECT_EQ(bench.session->wants_input(), !ends);
+  }
+}
+
 TEST(RespSession, RepliesBehindALateAnswerAreBoundedToo) {
   RespBench bench;
   bench.store.is_late = true;
