@@ -175,6 +175,36 @@ TEST(HttpOrder, CountsTheQuestionsOfArraysAsOwed) {
   EXPECT_FALSE(bench.session->wants_input());
 }
 
+TEST(HttpOrder, OnlyWhoMayAskEndsTheGreeting) {
+  const std::string right = "Authorization: Bearer open\r\n";
+  struct Case {
+    std::string token;
+    std::string sent;
+    Waiting waiting;
+  };
+  const Case cases[] = {
+      {"", "", Waiting::kGreeting},
+      {"", "GET", Waiting::kMessage},
+      {"", get("/healthz"), Waiting::kIdle},
+      {"open", "", Waiting::kGreeting},
+      {"open", "GET", Waiting::kGreeting},
+      {"open", get("/healthz"), Waiting::kGreeting},
+      {"open", get("/metrics"), Waiting::kGreeting},
+      {"open", get("/metrics", "Authorization: Bearer shut\r\n") + "GET", Waiting::kGreeting},
+      {"open", get("/metrics", right), Waiting::kIdle},
+      {"open", get("/metrics", right) + "GET", Waiting::kMessage},
+      {"open", get("/metrics", right) + get("/metrics"), Waiting::kIdle},
+  };
+  for (const Case& c : cases) {
+    HttpBench bench({.token = c.token});
+    bench.send(c.sent);
+    EXPECT_EQ(bench.session->waiting(), c.waiting) << c.sent;
+    // In the middle of a request the peer is told.
+    bench.session->expire(bench.clock.now());
+    EXPECT_EQ(bench.take().starts_with("HTTP/1.1 408 "), c.sent.ends_with("GET")) << c.sent;
+  }
+}
+
 TEST(HttpOrder, ExpiresASlowSenderWithAWord) {
   struct Case {
     std::string sent;

@@ -106,7 +106,7 @@ void HttpSession::drain(Instant now) {
 void HttpSession::expire(Instant now) {
   wall_us_ = now.wall_us;
   // An idle connection gets no text: its owner would take it for the answer to what it asks next.
-  if (waiting() == Waiting::kMessage) {
+  if (in_request() && waiting() != Waiting::kAnswer) {
     if (!parser_.within_message()) without_body_ = false;  // that was the request before this one
     refuse_and_close({.status = 408, .detail = "the request took too long to arrive"});
   }
@@ -123,8 +123,9 @@ bool HttpSession::finished() const {
 
 Session::Waiting HttpSession::waiting() const {
   if (first_ != nullptr || held_back_) return Waiting::kAnswer;
-  if (!held_.empty() || parser_.within_message()) return Waiting::kMessage;
-  return greeted_ ? Waiting::kIdle : Waiting::kGreeting;
+  // Who has not shown the token gains no time by asking what is open to everyone, or by asking on and on.
+  if (!greeted_ && (!in_request() || !services_.token.empty())) return Waiting::kGreeting;
+  return in_request() ? Waiting::kMessage : Waiting::kIdle;
 }
 
 void HttpSession::consume(std::string_view& bytes, Instant now) {
@@ -197,7 +198,7 @@ std::optional<Problem> HttpSession::check_request(const HttpHead& head, std::str
 /// The request is there.
 void HttpSession::respond(bool more_has_arrived, Instant now) {
   const HttpHead& head = parser_.head();
-  greeted_ = true;
+  greeted_ = greeted_ || services_.token.empty() || has_token(head, services_.token);
   owes_continue_ = false;
   Connection connection = head.http_1_0 ? Connection::kKeepAlive : Connection::kDefault;
   if (!head.keep_alive || (last_input_ && !more_has_arrived)) connection = Connection::kClose;

@@ -65,6 +65,7 @@ class HttpSession final : public Session {
  private:
   class Questions;
 
+  bool in_request() const { return !held_.empty() || parser_.within_message(); }
   void consume(std::string_view& bytes, Instant now);
   void begin(bool more_has_arrived);
   std::optional<Problem> check_request(const HttpHead& head, std::string_view path) const;
@@ -89,7 +90,7 @@ class HttpSession final : public Session {
   bool held_back_ = false;   // held_ may have whole requests
   bool last_input_ = false;  // no more will be received
   bool closing_ = false;     // nothing that follows is read
-  bool greeted_ = false;     // a request has come whole
+  bool greeted_ = false;     // a request of a peer that may ask has come whole
   Micros wall_us_ = 0;       // of the last call, for Date
 
   // The request being read.

@@ -16,7 +16,7 @@ class Session {
  public:
   /// What the peer is expected to do next; which of the shell's timeouts runs.
   enum class Waiting : std::uint8_t {
-    kGreeting,  // no message has come whole, or no password where one is asked for: a fixed time from connecting
+    kGreeting,  // no message has come whole, or no secret where one is asked for: a fixed time from connecting
     kIdle,      // between messages: the idle timeout
     kMessage,   // a message has begun and is not complete: the (shorter) message timeout, from its first byte
     kAnswer,    // an answer of ours is being made: none
