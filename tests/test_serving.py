@@ -1,8 +1,10 @@
 """A running server from the outside: signals, reloads, limits on connections, metrics."""
 
+import contextlib
 import datetime
 import os
 import re
+import select
 import signal
 import socket
 import threading
@@ -203,6 +205,40 @@ def test_connections_above_the_bound_are_told_so(ratel):
     server.until(lambda: redis_cli(server.resp_port, "PING") == ["PONG"], "room")
     kept.pop().close()
     server.until(lambda: metric(server, 'ratel_connections_refused_total{listener="resp"}'), "count")
+
+
+def test_what_all_connections_hold_is_bounded(ratel):
+    server = ratel("--threads", 2, "--max-memory", "1MiB")
+    bound = 16 << 20
+    assert metric(server, "ratel_held_max_bytes") == bound
+    head = b"POST /v1/allow HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n"
+    kept, refused = [], b""
+    while not refused:
+        client = connect(server.http)
+        client.sendall(head)
+        with contextlib.suppress(ConnectionError):
+            client.sendall(b" " * 999_000)
+        kept.append(client)
+        assert len(kept) < 40
+        server.until(lambda: metric(server, "ratel_held_bytes") >= min(len(kept) * 900_000, 0.9 * bound), "bytes held")
+        refused = b"".join(one.recv(4096) for one in select.select(kept, [], [], 0)[0])
+    assert refused.startswith(b"HTTP/1.1 503 ") and b"Retry-After: 1" in refused
+    assert metric(server, 'ratel_connections_shed_total{listener="http"}') >= 1
+    assert metric(server, "ratel_held_bytes") <= bound
+
+    client = connect(server.resp)
+    while True:  # until there is no room for a last command that has not come whole
+        client.sendall(b"*2\r\n$4\r\nECHO\r\n$60000\r\n" + b"e" * 50_000)
+        kept.append(client)
+        if select.select([client], [], [], 0.2)[0]:
+            break
+        client = connect(server.resp)
+    assert read_to_end(client) == (b"-ERR all connections together hold too much\r\n", True)
+    # Who asks as usual is answered, and what is let go of can be held again.
+    assert redis_cli(server.resp_port, "PING") == ["PONG"]
+    for client in kept:
+        client.close()
+    server.until(lambda: metric(server, "ratel_held_bytes") == 0, "room")
 
 
 def test_an_idle_connection_is_closed(ratel):

@@ -2,6 +2,7 @@
 
 #include "app/engine.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "app/version.h"
@@ -12,6 +13,10 @@ namespace {
 // Some 2 us each: a pause of an eighth of a millisecond a second, and a table of ten million keys is gone through in
 // under four minutes.
 constexpr std::uint32_t kBucketsTidiedPerTick = 64;
+
+// What connections hold is not to outgrow what they ask about, and sixteen of the longest messages always have room.
+constexpr std::uint64_t kHeldShare = 4;  // one byte in four of max_memory
+constexpr std::uint64_t kHeldBytesMin = 16 * kHttpBodyBytesMax;
 
 Sample sample(Sample::Kind kind, const char* name, const char* help, double value) {
   return {.name = name, .help = help, .kind = kind, .labels = {}, .value = value};
@@ -52,6 +57,7 @@ Engine::Engine(const Settings& settings, const Options& options, const Clock& cl
       clock_(clock),
       log_(log),
       start_(clock.now()),
+      held_bytes_max_(std::max(options.max_memory_bytes / kHeldShare, kHeldBytesMin)),
       store_({.seed = options.seed, .max_memory_bytes = options.max_memory_bytes, .start = start_}),
       server_(clock, options.loops, [this](int loop) { return worker_options(loop); }) {
   for (int i = 0; i < options.loops; ++i) loops_.push_back(std::make_unique<Loop>(*this));
@@ -63,6 +69,7 @@ Worker::Options Engine::worker_options(int loop) {
   Worker::Options options;
   options.limits.connections_max = static_cast<std::size_t>(settings_.max_connections);
   options.limits.idle_us = settings_.idle_timeout_us;
+  options.limits.held_bytes_max = held_bytes_max_;
   options.tick = [this](Instant now) { store_.tidy(now, kBucketsTidiedPerTick); };
   options.turn_ended = [own](Micros took_us) { own().metrics.answered(took_us); };
   options.accept_failed = [this, own](int error) {
@@ -129,9 +136,15 @@ void Engine::collect(std::vector<Sample>& samples) const {
                &ListenerCounts::refused);
   per_listener(Kind::kCounter, "ratel_connections_timed_out_total",
                "Connections closed for being idle, sending too slowly or not reading.", &ListenerCounts::timed_out);
+  per_listener(Kind::kCounter, "ratel_connections_shed_total",
+               "Connections closed for holding more when all together held too much.", &ListenerCounts::shed);
   per_listener(Kind::kCounter, "ratel_accept_failures_total", "Times that no connection could be accepted.",
                &ListenerCounts::accept_failures);
 
+  samples.push_back(sample(Kind::kGauge, "ratel_held_bytes", "Input and output that connections hold.",
+                           static_cast<double>(server_.held_bytes())));
+  samples.push_back(sample(Kind::kGauge, "ratel_held_max_bytes", "Input and output that connections may hold.",
+                           static_cast<double>(held_bytes_max_)));
   const TableStats table = store_.stats();
   samples.push_back(sample(Kind::kGauge, "ratel_table_entries", "Counters in memory, those that are over included.",
                            static_cast<double>(table.entries)));

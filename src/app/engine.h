@@ -75,6 +75,7 @@ class Engine {
   const Clock& clock_;
   Log& log_;
   const Instant start_;
+  const std::size_t held_bytes_max_;  // of input and output
   MemoryStore store_;
   Metrics metrics_;
   std::vector<std::unique_ptr<Loop>> loops_;

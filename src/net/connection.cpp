@@ -16,7 +16,10 @@ Connection::Connection(Connections& owner, std::size_t place, Fd fd, ListenerCou
   counts_.open.fetch_add(1, std::memory_order_relaxed);
 }
 
-Connection::~Connection() { counts_.open.fetch_sub(1, std::memory_order_relaxed); }
+Connection::~Connection() {
+  charge(0);
+  counts_.open.fetch_sub(1, std::memory_order_relaxed);
+}
 
 Instant Connection::now() const { return owner_.loop_.now(); }
 
@@ -89,6 +92,7 @@ void Connection::settle() {
   if (broken_) return close();
   const bool over = session_->finished() || (end_of_input_ && session_->waiting() != Session::Waiting::kAnswer);
   if (over && session_->output().empty()) return finish();
+  if (!charge(session_->held())) return shed();
   if (session_->output().empty()) {
     unsent_ = false;
   } else if (!std::exchange(unsent_, true)) {
@@ -172,6 +176,25 @@ void Connection::time_out() {
   settle();
 }
 
+/// Counts what is held. False when that is more than before, and too much.
+bool Connection::charge(std::size_t bytes) {
+  bytes -= bytes % kHeldStepBytes;
+  if (bytes == charged_) return true;
+  const std::size_t added = bytes - charged_;  // may be below zero, and then wraps as the sum does
+  const std::size_t sum = owner_.totals_.held_bytes.fetch_add(added, std::memory_order_relaxed) + added;
+  const bool grew = bytes > charged_;
+  charged_ = bytes;
+  return !grew || sum <= owner_.limits_.held_bytes_max;
+}
+
+/// Who does not take what it is owed cannot be told either.
+void Connection::shed() {
+  counts_.shed.fetch_add(1, std::memory_order_relaxed);
+  if (!session_->output().empty()) return close();
+  session_->shed(now());
+  settle();
+}
+
 void Connection::wake() {
   if (std::exchange(woken_, true)) return;
   owner_.woken_.push_back(this);
@@ -210,6 +233,7 @@ void Connection::finish() {
 /// Says that no more will come, and lets the peer read in peace.
 void Connection::linger() {
   session_.reset();
+  charge(0);
   shutdown(fd_.get(), SHUT_WR);
   if (interest_ != EPOLLIN) owner_.loop_.change(fd_.get(), EPOLLIN, *this);
   due_us_ = now().monotonic_us + kLinger_us;
@@ -224,19 +248,19 @@ void Connection::discard() {
 
 void Connection::close() { owner_.remove(*this); }
 
-Connections::Connections(EventLoop& loop, const ConnectionLimits& limits, std::atomic<std::size_t>& open)
-    : loop_(loop), limits_(limits), open_(open), deadlines_(loop.now().monotonic_us) {}
+Connections::Connections(EventLoop& loop, const ConnectionLimits& limits, Totals& totals)
+    : loop_(loop), limits_(limits), totals_(totals), deadlines_(loop.now().monotonic_us) {}
 
 void Connections::add(Fd fd, std::string_view peer, SessionFactory& factory, ListenerCounts& counts) {
-  const bool refused = open_.fetch_add(1, std::memory_order_relaxed) >= limits_.connections_max;
+  const bool refused = totals_.open.fetch_add(1, std::memory_order_relaxed) >= limits_.connections_max;
   counts.accepted.fetch_add(1, std::memory_order_relaxed);
   if (refused) counts.refused.fetch_add(1, std::memory_order_relaxed);
   if (refused && refusals_ == kRefusalsMax) {
-    open_.fetch_sub(1, std::memory_order_relaxed);
+    totals_.open.fetch_sub(1, std::memory_order_relaxed);
     return;
   }
   // Those that are only being told hold no place, or a storm of them would keep everybody out.
-  if (refused) open_.fetch_sub(1, std::memory_order_relaxed);
+  if (refused) totals_.open.fetch_sub(1, std::memory_order_relaxed);
   all_.push_back(std::make_unique<Connection>(*this, all_.size(), std::move(fd), counts));
   Connection& connection = *all_.back();
   if (refused) {
@@ -252,7 +276,7 @@ void Connections::remove(Connection& connection) {
   if (connection.refused_) {
     --refusals_;
   } else {
-    open_.fetch_sub(1, std::memory_order_relaxed);
+    totals_.open.fetch_sub(1, std::memory_order_relaxed);
   }
   const std::size_t place = connection.place_;
   std::swap(all_[place], all_.back());

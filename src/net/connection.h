@@ -45,6 +45,8 @@ class Connection final : public EventLoop::Source, public SessionFactory::Outlet
   void discard();
   void close();
   void time_out();
+  bool charge(std::size_t bytes);
+  void shed();
   void set_interest();
   void set_deadline();
   Instant now() const;
@@ -72,13 +74,14 @@ class Connection final : public EventLoop::Source, public SessionFactory::Outlet
   bool unsent_ = false;    // output waits
   Micros message_began_us_ = 0;  // while in_message_
   Micros due_us_ = Deadlines::kNone_us;
+  std::size_t charged_ = 0;  // of the bytes that all may hold
 };
 
 /// The connections of one event loop.
 class Connections {
  public:
-  /// `open` counts the connections of all loops against limits.connections_max.
-  Connections(EventLoop& loop, const ConnectionLimits& limits, std::atomic<std::size_t>& open);
+  /// `totals` counts for all loops against the limits.
+  Connections(EventLoop& loop, const ConnectionLimits& limits, Totals& totals);
 
   /// Serves the peer, or refuses it.
   void add(Fd fd, std::string_view peer, SessionFactory& factory, ListenerCounts& counts);
@@ -101,7 +104,7 @@ class Connections {
 
   EventLoop& loop_;
   const ConnectionLimits limits_;
-  std::atomic<std::size_t>& open_;
+  Totals& totals_;
   Deadlines deadlines_;
   std::vector<std::unique_ptr<Connection>> all_;
   std::vector<Connection*> woken_;

@@ -15,6 +15,17 @@ struct ConnectionLimits {
   Micros message_us = 10 * kSecond_us;   // from a message's first byte to its last: slow senders
   Micros stalled_us = 10 * kSecond_us;   // output of which the peer takes next to nothing: slow readers
   Micros greeting_us = 30 * kSecond_us;  // from connecting to the first message that counts; see Session::Waiting
+  std::size_t held_bytes_max = 64 * 1024 * 1024;  // of input and output, over all listeners and loops
+};
+
+/// What one connection holds is counted against held_bytes_max in steps of this, rounded down: the usual question counts
+/// nothing, so that the count that all loops share is not written for it, and it is answered when the rest is used up.
+inline constexpr std::size_t kHeldStepBytes = 16 * 1024;
+
+/// Over all listeners and loops.
+struct Totals {
+  std::atomic<std::size_t> open{0};  // connections
+  std::atomic<std::size_t> held_bytes{0};
 };
 
 /// How long a connection that is over may still send what is thrown away. Closing at once would reset it, and a reset
@@ -42,6 +53,7 @@ struct ListenerCounts {
   std::atomic<std::uint64_t> open{0};
   std::atomic<std::uint64_t> accepted{0};
   std::atomic<std::uint64_t> refused{0};    // above connections_max
+  std::atomic<std::uint64_t> shed{0};       // asked for more when held_bytes_max was reached
   std::atomic<std::uint64_t> timed_out{0};  // idle, slow senders and slow readers
   std::atomic<std::uint64_t> accept_failures{0};
 };

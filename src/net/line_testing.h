@@ -42,6 +42,12 @@ class LineSession final : public Session {
     draining_ = true;
     finish();
   }
+  void shed(Instant) override {
+    output_ += "no room\n";
+    input_.clear();
+    finished_ = true;
+  }
+  std::size_t held() const override { return input_.size() + output_.size(); }
   bool wants_input() const override { return !later_ && output_.size() <= kUnsentMax && !finished_; }
   bool finished() const override { return finished_; }
   Waiting waiting() const override {

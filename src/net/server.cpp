@@ -9,7 +9,7 @@
 namespace ratel {
 
 Server::Server(const Clock& clock, int workers, const std::function<Worker::Options(int worker)>& worker_options) {
-  for (int i = 0; i < workers; ++i) workers_.push_back(std::make_unique<Worker>(clock, worker_options(i), open_));
+  for (int i = 0; i < workers; ++i) workers_.push_back(std::make_unique<Worker>(clock, worker_options(i), totals_));
 }
 
 Server::~Server() {

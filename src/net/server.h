@@ -29,6 +29,9 @@ class Server {
   Result<std::vector<std::string>> listen(const Address& address, bool beyond_loopback,
                                           const std::vector<SessionFactory*>& factories, ListenerCounts& counts);
 
+  /// What all connections hold. Any thread.
+  std::size_t held_bytes() const { return totals_.held_bytes.load(std::memory_order_relaxed); }
+
   void start();
   /// Runs `work(i)` on the thread of each worker i.
   void post(const std::function<void(int worker)>& work);
@@ -41,7 +44,7 @@ class Server {
  private:
   void unlink_sockets();
 
-  std::atomic<std::size_t> open_{0};
+  Totals totals_;
   std::atomic<int> running_{0};
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::thread> threads_;

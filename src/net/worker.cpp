@@ -85,11 +85,11 @@ class Worker::Listener final : public EventLoop::Source {
   bool paused_ = true;
 };
 
-Worker::Worker(const Clock& clock, Options options, std::atomic<std::size_t>& open)
+Worker::Worker(const Clock& clock, Options options, Totals& totals)
     : clock_(clock),
       options_(std::move(options)),
       loop_(clock, {.tick = [this] { tick(); }, .turn_ended = [this] { turn_ended(); }}),
-      connections_(loop_, options_.limits, open) {}
+      connections_(loop_, options_.limits, totals) {}
 
 Worker::~Worker() { connections_.close_all(); }
 

@@ -25,8 +25,8 @@ class Worker {
     std::function<void(int error)> accept_failed;
   };
 
-  /// `open` counts the connections of all workers.
-  Worker(const Clock& clock, Options options, std::atomic<std::size_t>& open);
+  /// `totals` are those of all workers.
+  Worker(const Clock& clock, Options options, Totals& totals);
   ~Worker();
 
   /// Serves whoever connects. REQUIRES: before the first turn. `factory` and `counts` outlive the worker.

@@ -22,7 +22,7 @@ class WorkerTest : public testing::Test {
     if (worker_ == nullptr) {
       Worker::Options options{.limits = limits_, .drain_us = 5 * kSecond_us, .tick = {}, .turn_ended = {}};
       options.accept_failed = [this](int error) { failures_.push_back(error); };
-      worker_ = std::make_unique<Worker>(clock_, std::move(options), open_);
+      worker_ = std::make_unique<Worker>(clock_, std::move(options), totals_);
       auto listening = small_buffers_ ? listen_on({.path = socket_path()}, {}) : listen_on({.host = "127.0.0.1"}, {});
       CHECK(listening.ok());
       address_ = listening->front().address;
@@ -72,7 +72,7 @@ class WorkerTest : public testing::Test {
   ManualClock clock_{{.monotonic_us = 1'000 * kSecond_us, .wall_us = 0}};
   ConnectionLimits limits_{.idle_us = kIdle_us, .greeting_us = 1'000 * kSecond_us};
   bool small_buffers_ = false;  // a Unix socket, on which no clock of TCP's waits for windows to open
-  std::atomic<std::size_t> open_{0};
+  Totals totals_;
   LineFactory factory_;
   ListenerCounts counts_;
   std::string address_;
@@ -100,7 +100,7 @@ TEST_F(WorkerTest, ForgetsAPeerThatLeaves) {
   resetting.reset();
   turns();
   EXPECT_EQ(counts_.open, 0U);
-  EXPECT_EQ(open_, 0U);
+  EXPECT_EQ(totals_.open, 0U);
 }
 
 TEST_F(WorkerTest, ForgetsAPeerThatLeavesWhileItIsOwedSomething) {
@@ -314,6 +314,47 @@ TEST_F(WorkerTest, AnAnswerUnderWayHasNoTimeout) {
   EXPECT_EQ(read(peer, 14), "now\nthen\nnext\n");
 }
 
+TEST_F(WorkerTest, WhatAllHoldIsBounded) {
+  limits_.held_bytes_max = 4 * kHeldStepBytes;
+  const std::string half(2 * kHeldStepBytes + 100, 'i');
+  Peer first = connect();
+  first.send(half);
+  turns();
+  Peer second = connect();
+  second.send(half);
+  turns();
+  EXPECT_EQ(totals_.held_bytes, 4 * kHeldStepBytes);
+
+  // Who wants more is told, and the others are not touched.
+  Peer third = connect();
+  third.send(std::string(kHeldStepBytes, 'i'));
+  EXPECT_EQ(read_to_end(third), "no room\n");
+  EXPECT_EQ(counts_.shed, 1U);
+  EXPECT_EQ(totals_.held_bytes, 4 * kHeldStepBytes);
+  // Small questions always have room.
+  Peer small = connect();
+  small.send("ping\n");
+  EXPECT_EQ(read(small, 5), "ping\n");
+  first.send("\n");
+  EXPECT_EQ(read(first, half.size() + 1), half + "\n");
+  EXPECT_EQ(totals_.held_bytes, 2 * kHeldStepBytes);
+  // What is gone is given back.
+  second.close();
+  turns();
+  EXPECT_EQ(totals_.held_bytes, 0U);
+}
+
+TEST_F(WorkerTest, WhoDoesNotReadIsClosedWhenTooMuchIsHeld) {
+  limits_.held_bytes_max = 1'000'000;
+  small_buffers_ = true;
+  Peer peer = connect();
+  peer.send("big 2000000\n");
+  turns();
+  EXPECT_EQ(counts_.shed, 1U);
+  EXPECT_EQ(counts_.open, 0U);
+  EXPECT_EQ(totals_.held_bytes, 0U);
+}
+
 TEST_F(WorkerTest, TooManyConnectionsAreToldSo) {
   limits_.connections_max = 2;
   Peer one = connect();
@@ -356,7 +397,7 @@ TEST_F(WorkerTest, ACrowdOfRefusedIsClosedWithoutAWord) {
   EXPECT_EQ(counts_.open, 1 + kRefusalsMax);
   pass(kLinger_us + 2 * kSecond_us);
   EXPECT_EQ(counts_.open, 1U);
-  EXPECT_EQ(open_, 1U);
+  EXPECT_EQ(totals_.open, 1U);
 }
 
 TEST_F(WorkerTest, AnswersAPeerThatHasEndedItsSide) {

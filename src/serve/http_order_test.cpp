@@ -205,6 +205,28 @@ TEST(HttpOrder, OnlyWhoMayAskEndsTheGreeting) {
   }
 }
 
+TEST(HttpOrder, ThereMayBeNoRoomForMore) {
+  for (const bool in_body : {false, true}) {
+    HttpBench bench;
+    bench.store.is_late = true;
+    const std::string begun = in_body ? post("/v1/allow", std::string(100'000, ' ')).substr(0, 90'000)
+                                      : "GET /?" + std::string(5'000, 'x');
+    bench.send(get("/healthz", {}, "HEAD") + post("/v1/allow", kQuestion) + begun);
+    EXPECT_GE(bench.session->held(), in_body ? 80'000u : 5'000u);
+    bench.session->shed(bench.clock.now());
+    EXPECT_FALSE(bench.session->finished());
+    bench.store.answer();
+    const std::vector<HttpResponse> responses = read_responses(bench.take());
+    ASSERT_EQ(responses.size(), 2u);
+    EXPECT_EQ(responses[0].status, 200);
+    EXPECT_EQ(responses[1].status, 503);
+    EXPECT_EQ(responses[1].header("Retry-After"), "1");
+    EXPECT_EQ(responses[1].header("Connection"), "close");
+    EXPECT_THAT(responses[1].body, HasSubstr("hold too much"));
+    EXPECT_TRUE(bench.session->finished());
+  }
+}
+
 TEST(HttpOrder, ExpiresASlowSenderWithAWord) {
   struct Case {
     std::string sent;

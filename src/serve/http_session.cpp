@@ -107,10 +107,16 @@ void HttpSession::expire(Instant now) {
   wall_us_ = now.wall_us;
   // An idle connection gets no text: its owner would take it for the answer to what it asks next.
   if (in_request() && waiting() != Waiting::kAnswer) {
-    if (!parser_.within_message()) without_body_ = false;  // that was the request before this one
     refuse_and_close({.status = 408, .detail = "the request took too long to arrive"});
   }
   closing_ = true;
+}
+
+void HttpSession::shed(Instant now) {
+  if (closing_) return;
+  wall_us_ = now.wall_us;
+  end_with({.status = 503, .detail = "all connections together hold too much", .headers = "Retry-After: 1\r\n"});
+  held_.clear();
 }
 
 bool HttpSession::wants_input() const {
@@ -266,8 +272,15 @@ void HttpSession::refuse(HttpExchange& exchange, Problem problem) {
 
 /// For what leaves no way to find the next request, or is not worth reading on for.
 void HttpSession::refuse_and_close(Problem problem) {
+  services_.metrics.rejected(rejection_of(problem));
+  end_with(std::move(problem));
+}
+
+/// Behind the responses owed, in place of one to what has arrived since.
+void HttpSession::end_with(Problem problem) {
+  if (!parser_.within_message()) without_body_ = false;  // that was the request before this one
   HttpExchange& exchange = owe(Connection::kClose);
-  refuse(exchange, std::move(problem));
+  exchange.refuse(std::move(problem));
   owed_ += weight(exchange);
   settle(exchange);
 }

@@ -58,6 +58,8 @@ class HttpSession final : public Session {
   void end_of_input(Instant now) override;
   void expire(Instant now) override;
   void drain(Instant now) override;
+  void shed(Instant now) override;
+  std::size_t held() const override { return held_.size() + parser_.body_memory() + output_.size(); }
   bool wants_input() const override;
   bool finished() const override;
   Waiting waiting() const override;
@@ -75,6 +77,7 @@ class HttpSession final : public Session {
   void read_query(HttpExchange& exchange);
   void refuse(HttpExchange& exchange, Problem problem);
   void refuse_and_close(Problem problem);
+  void end_with(Problem problem);
   HttpExchange& owe(HttpResponseHead::Connection connection);
   void ask_all(HttpExchange& exchange, Instant now);
   void settle(HttpExchange& exchange);

@@ -66,6 +66,16 @@ void RespSession::expire(Instant) {
   connection_.closing = true;
 }
 
+void RespSession::shed(Instant now) {
+  if (connection_.closing) return;
+  Batch none;
+  answer_now(none, now, [&](std::string& output) {
+    RespWriter(output, connection_.version).error("ERR all connections together hold too much");
+  });
+  connection_.closing = true;
+  kept_.clear();
+}
+
 bool RespSession::wants_input() const {
   return !connection_.closing && !held_back_ && !last_input_;
 }

@@ -33,6 +33,8 @@ class RespSession final : public Session {
   void end_of_input(Instant now) override;
   void expire(Instant now) override;
   void drain(Instant now) override;
+  void shed(Instant now) override;
+  std::size_t held() const override { return kept_.size() + unsent(); }
   bool wants_input() const override;
   bool finished() const override;
   Waiting waiting() const override;

@@ -390,6 +390,20 @@ TEST(RespSession, WhatWaitsForReuseKeepsNoOldRules) {
   EXPECT_TRUE(old.expired());
 }
 
+TEST(RespSession, ThereMayBeNoRoomForMore) {
+  RespBench bench;
+  bench.store.is_late = true;
+  const std::string begun = encode({"ECHO", std::string(50'000, 'e')}).substr(0, 40'000);
+  bench.send(throttle("a") + begun);
+  EXPECT_EQ(bench.session->held(), begun.size());
+  bench.session->shed(bench.clock.now());
+  EXPECT_FALSE(bench.session->finished());
+  bench.store.answer();
+  EXPECT_EQ(readable(bench.take()), "[0 10 9 -1 1] (ERR all connections together hold too much)");
+  EXPECT_TRUE(bench.session->finished());
+  EXPECT_EQ(bench.session->held(), 0U);
+}
+
 TEST(RespSession, RefusesInRedisWords) {
   RespBench bench;
   RespSessionFactory factory({.gate = bench.gate,

@@ -229,6 +229,9 @@ const HttpFault& HttpParser::fault() const {
 std::size_t HttpParser::head_memory() const {
   return impl_->arena.capacity();
 }
+std::size_t HttpParser::body_memory() const {
+  return impl_->body.capacity();
+}
 void HttpParser::discard_body() {
   impl_->discards_body = true;
 }

@@ -76,6 +76,8 @@ class HttpParser {
   bool within_message() const;
   /// Bytes that head() occupies, used or not.
   std::size_t head_memory() const;
+  /// The same of body().
+  std::size_t body_memory() const;
 
  private:
   struct Impl;

@@ -37,6 +37,13 @@ class Session {
   /// The server is stopping: answer what has arrived whole, then be finished().
   virtual void drain(Instant now) = 0;
 
+  /// All connections together hold too much, and this one asked for more: let go of its input, say so, then be
+  /// finished().
+  virtual void shed(Instant now) = 0;
+
+  /// About how many bytes of input and output are held.
+  virtual std::size_t held() const = 0;
+
   /// Answers not yet taken by the shell, which swaps or consumes them. Bounded: a session stops parsing while more than
   /// its limit is unsent (wants_input() is false), and goes on in receive("").
   std::string& output() { return output_; }
