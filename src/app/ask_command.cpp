@@ -11,6 +11,7 @@
 #include "base/duration.h"
 #include "net/blocking_client.h"
 #include "rules/yaml.h"
+#include "wire/resp_command.h"
 
 namespace ratel {
 namespace {
@@ -54,7 +55,9 @@ Result<RespReply> exchange(const Asked& asked, const Address& server, Micros tim
   Result<BlockingClient> client = BlockingClient::connect(server, timeout_us);
   if (!client.ok()) return client.error();
   if (!password.empty()) {
-    if (const Status sent = client->send(format_command({"AUTH", password})); !sent.ok()) return sent.error();
+    std::string command;
+    append_command({"AUTH", password}, command);
+    if (const Status sent = client->send(command); !sent.ok()) return sent.error();
     Result<RespReply> reply = receive_reply(*client, reader);
     if (!reply.ok() || reply->kind() == RespReply::Kind::kError) return reply;
   }

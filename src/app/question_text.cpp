@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/duration.h"
+#include "wire/resp_command.h"
 
 namespace ratel {
 namespace {
@@ -40,17 +41,15 @@ std::string units_text(std::int64_t units) {
 
 }  // namespace
 
-std::string format_command(std::initializer_list<std::string_view> arguments) {
-  std::string command = fmt::format("*{}\r\n", arguments.size());
-  for (const std::string_view argument : arguments) command += fmt::format("${}\r\n{}\r\n", argument.size(), argument);
-  return command;
-}
-
 std::string format_question(const AskedQuestion& question) {
   const std::string_view verb = question.peek ? "RATEL.PEEK" : "RATEL.ALLOW";
-  if (question.rule.empty())
-    return format_command({verb, "LIMIT", question.limit, question.key, "COST", question.cost});
-  return format_command({verb, question.rule, question.key, "COST", question.cost});
+  std::string command;
+  if (question.rule.empty()) {
+    append_command({verb, "LIMIT", question.limit, question.key, "COST", question.cost}, command);
+  } else {
+    append_command({verb, question.rule, question.key, "COST", question.cost}, command);
+  }
+  return command;
 }
 
 AskedAnswer describe_answer(const RespReply& reply) {

@@ -16,8 +16,7 @@ struct AskedQuestion {
   bool peek = false;
 };
 
-/// One command of RESP: an array of bulk strings.
-std::string format_command(std::initializer_list<std::string_view> arguments);
+/// A command of RESP.
 std::string format_question(const AskedQuestion& question);
 
 /// What `ratel ask` prints, and what its exit code says.

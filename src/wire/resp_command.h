@@ -1,0 +1,13 @@
+#pragma once
+// Commands as a Redis client sends them. Pure; any thread.
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+namespace ratel {
+
+/// Appends an array of bulk strings, which may hold any bytes.
+void append_command(std::initializer_list<std::string_view> arguments, std::string& out);
+
+}  // namespace ratel
