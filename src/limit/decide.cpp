@@ -69,12 +69,32 @@ class Counter {
       if constexpr (requires { counter.repair(); }) counter.repair();
     });
   }
-  Concurrency& leases() { return *std::get_if<Concurrency>(&state_); }
+  // Of concurrency only, like the verbs that come here.
+  bool held() {
+    return visit([](auto& counter) {
+      if constexpr (requires { counter.held(); }) {
+        return counter.held();
+      } else {
+        return false;
+      }
+    });
+  }
+  void renew() {
+    visit([](auto& counter) {
+      if constexpr (requires { counter.renew(); }) counter.renew();
+    });
+  }
+  void release() {
+    visit([](auto& counter) {
+      if constexpr (requires { counter.release(); }) counter.release();
+    });
+  }
 
  private:
-  using State = std::variant<Gcra, FixedWindow, SlidingWindow, SlidingLog, Concurrency>;
+  using State = std::variant<Gcra, FixedWindow, SlidingWindow, SlidingLog, Concurrency, Told>;
 
   static State read(const Question& question, const Limit& limit, const Slot& slot, StoreTime time) {
+    if (slot.reading != nullptr) return Told(limit, *slot.reading, time.now_us);
     switch (limit.algorithm) {
       case Algorithm::kFixedWindow:
         return FixedWindow(limit, *slot.cell, time);
@@ -199,19 +219,18 @@ class Decider {
 
   void renew() {
     for (std::size_t i = 0; i < count_; ++i) {
-      if (!counter(i).leases().held()) deny(i, kNever_us);
+      if (!counter(i).held()) deny(i, kNever_us);
     }
     answer_.ok = !denied();
     if (!answer_.ok) return;
-    for (std::size_t i = 0; i < count_; ++i) counter(i).leases().renew();
+    for (std::size_t i = 0; i < count_; ++i) counter(i).renew();
   }
 
   /// What is held is freed even where another lease of the same id has ended: nobody needs it any more.
   void release() {
     for (std::size_t i = 0; i < count_; ++i) {
-      Concurrency& leases = counter(i).leases();
-      if (leases.held()) {
-        leases.release();
+      if (counter(i).held()) {
+        counter(i).release();
       } else {
         deny(i, kNever_us);
       }

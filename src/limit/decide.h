@@ -10,6 +10,7 @@
 
 #include "limit/cell.h"
 #include "limit/question.h"
+#include "limit/told.h"
 
 namespace ratel {
 
@@ -21,6 +22,8 @@ struct Slot {
   std::unique_ptr<Record>* record = nullptr;
   /// No question makes the record grow beyond this.
   std::size_t record_bytes_max = std::numeric_limits<std::size_t>::max();
+  /// Instead of both, for a sliding_log or concurrency that was decided where it lies.
+  const Reading* reading = nullptr;
 };
 
 /// How much one question can add to a record that holds `bytes`: a lease, or to a log a block, to which it comes by
