@@ -13,8 +13,11 @@
       told_start, told_count = match(type(text) == 'string' and text or '', '^(%d+):(%d+):?%d*$')
       told_start, told_count = tonumber(told_start), tonumber(told_count)
       if not told_start or told_start % 1000000 ~= 0 or told_start - now > 2147483647000000
-        or now - told_start > 2147483647000000 or told_count < 1 or told_count > 4294967295 then
+        or told_count < 1 or told_count > 4294967295 then
         faults, told_start, told_count = faults + 2 ^ (i - 1), -1, 0
+      elseif now - told_start > 2147483647000000 then
+        -- So long ago that the caller, who keeps seconds modulo 2^32, could take it for the present.
+        told_start, told_count = -1, 0
       elseif told_start >= start and told_start - now <= slack then
         -- A clock slightly behind the one that opened the next window stands in that window.
         count = told_count

@@ -1,0 +1,231 @@
+// The script gives every answer that decide() gives, over random limits, costs, clocks and verbs.
+//
+// Each repetition of a test goes on with other seeds; a million decisions an algorithm are
+//   redis_test --gtest_filter='*ScriptAgrees*' --gtest_repeat=250
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/prng.h"
+#include "limit/calendar.h"
+#include "limit/decide.h"
+#include "redis/script_testing.h"
+
+namespace ratel {
+namespace {
+
+constexpr int kDecisions = 4'000;
+constexpr int kDecisionsOfATrace = 50;
+
+std::string text_of(const Answer& answer) {
+  const Decision& decision = answer.decision;
+  std::string text;
+  for (const std::int64_t value :
+       {std::int64_t{decision.allowed}, decision.limit, decision.remaining, decision.retry_after.count(),
+        decision.reset_after.count(), decision.granted, decision.delay.count(), std::int64_t{answer.binding},
+        std::int64_t{answer.violated}, std::int64_t{answer.ok}}) {
+    text += std::to_string(value) + " ";
+  }
+  return text;
+}
+
+/// What decide() makes of a map of cells that never drops anything.
+class Model {
+ public:
+  Answer ask(const Question& question, Micros now_us) {
+    std::vector<Slot> slots;
+    for (const Charge& charge : question.charges) {
+      State& state = states_[charge.limit->identity + " " + std::string(charge.key)];
+      slots.push_back({.cell = &state.cell, .record = &state.record});
+    }
+    return decide(question, slots, {now_us, now_us});
+  }
+
+ private:
+  struct State {
+    Cell cell;
+    std::unique_ptr<Record> record;
+  };
+  std::map<std::string, State> states_;
+};
+
+class Trace {
+ public:
+  Trace(ScriptStore& store, std::uint64_t seed, std::optional<Algorithm> algorithm)
+      : store_(store), prng_(seed), algorithm_(algorithm) {
+    // The last is near the year 2230: with ten years of debt, just below 2^53.
+    now_us_ = pick<Micros>({0, Micros{1} << 31, 1'764'547'200'000'000, 8'200'000'000'333'333});
+    latest_us_ = now_us_;
+    const std::size_t limits = leases() ? 2 : 1 + below(4);
+    for (std::size_t i = 0; i < limits; ++i) {
+      limits_.push_back({any_limit(), "limit" + std::to_string(i), {}});
+    }
+  }
+
+  /// Asks both. Empty where they agree.
+  std::string step() {
+    pass_time();
+    if (below(16) == 0) change_numbers();
+    std::vector<Charge> charges;
+    const std::string keys[] = {"key", "a key that is hashed"};
+    const bool one = below(2) == 0;
+    for (const BoundLimit& limit : limits_) {
+      if (one && !charges.empty()) break;
+      if (below(4) != 0) charges.push_back({.limit = &limit, .key = keys[below(8) == 0 ? 1 : 0]});
+    }
+    if (charges.empty()) return {};
+    const std::string id = "id" + std::to_string(below(5));
+    const Limit& first = charges.front().limit->limit;
+    Question question{.verb = any_verb(charges), .charges = charges, .cost = any_cost(first), .lease_id = id};
+    if (question.verb == Verb::kReserve)
+      question.max_wait_us = std::min(first.max_wait_us, pick<Micros>({0, 1, kSecond_us}));
+    question.lease_us = pick<Micros>({1, 1'000, kSecond_us, 3 * kSecond_us, kMinute_us, kLeaseMax_us});
+    if (question.verb == Verb::kPeek && below(2) == 0) question.lease_id = {};
+
+    const Answer expected = model_.ask(question, now_us_);
+    Micros calendar_us = now_us_;
+    if (below(4) == 0)
+      calendar_us += pick<Micros>({-kMinute_us, kMinute_us, -kHour_us, kHour_us, -kDay_us, 90 * kDay_us});
+    ScriptOutcome outcome = store_.ask_at(question, now_us_, std::max<Micros>(0, calendar_us));
+    if (outcome.kind == ScriptOutcome::Kind::kAgain) outcome = store_.ask_at(question, now_us_, outcome.now_us);
+    if (outcome.kind == ScriptOutcome::Kind::kAnswer && text_of(outcome.answer) == text_of(expected)) return {};
+    return "expected " + text_of(expected) + "got " + text_of(outcome.answer) + "of kind " +
+           std::to_string(static_cast<int>(outcome.kind)) + " for verb " +
+           std::to_string(static_cast<int>(question.verb)) + " cost " + std::to_string(question.cost) + " of " +
+           std::to_string(charges.size()) + " limits, first " + std::string(name_of(first.algorithm)) + " " +
+           std::to_string(first.count) + " per " + std::to_string(first.period_us) + " capacity " +
+           std::to_string(first.capacity) + " at " + std::to_string(now_us_);
+  }
+
+ private:
+  std::uint64_t below(std::uint64_t bound) { return prng_.next() % bound; }
+  template <typename T>
+  T pick(std::initializer_list<T> values) {
+    return values.begin()[below(values.size())];
+  }
+  bool leases() const { return algorithm_ == Algorithm::kConcurrency; }
+
+  Limit any_limit() {
+    while (true) {
+      LimitSpec spec{.algorithm = algorithm_ ? *algorithm_
+                                             : pick({Algorithm::kGcra, Algorithm::kFixedWindow,
+                                                     Algorithm::kSlidingWindow, Algorithm::kSlidingLog})};
+      spec.count = pick<std::int64_t>({0, 1, 2, 3, 5, 7, 10, 60, 100, 997, 1'000'003, 4'294'967'291, kCountMax});
+      if (spec.algorithm != Algorithm::kConcurrency) {
+        spec.period_us = pick<Micros>({1, 7, 1'000, 999'983, kSecond_us, 3 * kSecond_us, kMinute_us, kHour_us, kDay_us,
+                                       30 * kDay_us, kPeriodMax_us});
+      }
+      if (spec.algorithm == Algorithm::kGcra && spec.count > 0) {
+        spec.burst = pick<std::int64_t>({0, 1, 2, 3, 8, spec.count / 2, 2 * (spec.count % 1'000)});
+      }
+      if (spec.algorithm == Algorithm::kFixedWindow && below(2) == 0) {
+        spec.calendar = pick({CalendarUnit::kMinute, CalendarUnit::kHour, CalendarUnit::kDay, CalendarUnit::kMonth});
+        spec.period_us = nominal_length_us(spec.calendar);
+        spec.zone = pick<const char*>({"", "America/New_York"});
+      }
+      const Micros max_wait_us = spec.algorithm == Algorithm::kGcra ? pick<Micros>({0, kSecond_us}) : 0;
+      if (Result<Limit> limit = make_limit(spec, max_wait_us); limit.ok()) return *std::move(limit);
+    }
+  }
+
+  /// A reload: the same counter under another count.
+  void change_numbers() {
+    Limit& limit = limits_[below(limits_.size())].limit;
+    LimitSpec spec{.algorithm = limit.algorithm,
+                   .count = pick<std::int64_t>({1, 3, 10, limit.count + 1, limit.count / 2}),
+                   .period_us = limit.period_us,
+                   .calendar = limit.calendar,
+                   .zone = limit.calendar == CalendarUnit::kNone ? "" : limit.zone_name};
+    if (Result<Limit> changed = make_limit(spec, limit.max_wait_us); changed.ok()) limit = *std::move(changed);
+  }
+
+  Verb any_verb(const std::vector<Charge>& charges) {
+    if (leases()) {
+      return pick(
+          {Verb::kAcquire, Verb::kAcquire, Verb::kAcquire, Verb::kRenew, Verb::kRelease, Verb::kPeek, Verb::kReset});
+    }
+    const auto is_gcra = [](const Charge& charge) { return charge.limit->limit.algorithm == Algorithm::kGcra; };
+    const bool books = std::all_of(charges.begin(), charges.end(), is_gcra);
+    return pick({Verb::kAllow, Verb::kAllow, Verb::kAllow, Verb::kAllow, Verb::kAllow, Verb::kAtMost, Verb::kAtMost,
+                 Verb::kPeek, Verb::kRefund, below(4) == 0 ? Verb::kReset : Verb::kAllow,
+                 books ? Verb::kReserve : Verb::kAllow});
+  }
+
+  std::int64_t any_cost(const Limit& limit) {
+    const std::int64_t capacity = limit.capacity;
+    const std::int64_t cost = pick<std::int64_t>(
+        {0, 1, 1, 1, 1, 2, 3, capacity / 3, capacity / 2, capacity - 1, capacity, capacity + 1, kCostMax});
+    return std::clamp<std::int64_t>(cost, 0, kCostMax);
+  }
+
+  /// From no time to long idleness, and the instants around which answers change. A clock of windows runs back by no
+  /// more than the slack; that of gcra also by more.
+  void pass_time() {
+    const Limit& limit = limits_[below(limits_.size())].limit;
+    const Micros period_us = leases() ? kSecond_us : limit.period_us;
+    const Micros interval_us = period_us / std::max<Micros>(1, limit.count);
+    const Micros around_us = pick<Micros>({0, 0, 0, 1, interval_us, interval_us, period_us / 2, period_us,
+                                           2 * period_us, below(20) == 0 ? 100 * kPeriodMax_us : 0});
+    now_us_ += std::max<Micros>(0, around_us + pick<Micros>({-1, 0, 0, 1}));
+    if (!leases() && below(8) == 0) {
+      now_us_ -= pick<Micros>({1, 1'000, kSecond_us, kClockSlack_us / 2});
+      if (algorithm_ == Algorithm::kGcra) {
+        now_us_ -= pick<Micros>({0, 0, kClockSlack_us, kHour_us, 40 * kDay_us});
+      } else {
+        now_us_ = std::max(now_us_, latest_us_ - kClockSlack_us);
+      }
+    }
+    // The first windows of a zone begin before the epoch, and no store's clock says that.
+    const bool calendar = std::any_of(limits_.begin(), limits_.end(), [](const BoundLimit& bound) {
+      return bound.limit.calendar != CalendarUnit::kNone;
+    });
+    now_us_ = std::clamp<Micros>(now_us_, calendar ? 40 * kDay_us : 0, 8'690'000'000'000'000);
+    latest_us_ = std::max(latest_us_, now_us_);
+  }
+
+  ScriptStore& store_;
+  Model model_;
+  Prng prng_;
+  std::optional<Algorithm> algorithm_;
+  std::vector<BoundLimit> limits_;
+  Micros now_us_ = 0;
+  Micros latest_us_ = 0;
+};
+
+struct Kind {
+  std::string name;
+  std::optional<Algorithm> algorithm;  // none: all but concurrency, mixed
+};
+
+class ScriptAgrees : public testing::TestWithParam<Kind> {};
+
+TEST_P(ScriptAgrees, WithDecideOnRandomTraces) {
+  static std::uint64_t seed = 1;
+  RedisServer server("redis-server");
+  RedisClient client(server.socket());
+  ScriptStore store(client, script_with_clock());
+  for (int i = 0; i < kDecisions / kDecisionsOfATrace; ++i, ++seed) {
+    client.run({"FLUSHALL"});
+    Trace trace(store, seed, GetParam().algorithm);
+    for (int j = 0; j < kDecisionsOfATrace; ++j) {
+      ASSERT_EQ(trace.step(), "") << "seed " << seed << " step " << j;
+      ASSERT_FALSE(HasFailure());
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, ScriptAgrees,
+                         testing::Values(Kind{"gcra", Algorithm::kGcra}, Kind{"fixed_window", Algorithm::kFixedWindow},
+                                         Kind{"sliding_window", Algorithm::kSlidingWindow},
+                                         Kind{"sliding_log", Algorithm::kSlidingLog},
+                                         Kind{"concurrency", Algorithm::kConcurrency}, Kind{"mixed", {}}),
+                         [](const auto& kind) { return kind.param.name; });
+
+}  // namespace
+}  // namespace ratel
