@@ -211,7 +211,8 @@ def test_what_all_connections_hold_is_bounded(ratel):
     server = ratel("--threads", 2, "--max-memory", "1MiB")
     bound = 16 << 20
     assert metric(server, "ratel_held_max_bytes") == bound
-    head = b"POST /v1/allow HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n"
+    head = (b"POST /v1/allow HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            b"Content-Length: 1000000\r\n\r\n")
     kept, refused = [], b""
     while not refused:
         client = connect(server.http)

@@ -18,8 +18,8 @@ struct ConnectionLimits {
   std::size_t held_bytes_max = 64 * 1024 * 1024;  // of input and output, over all listeners and loops
 };
 
-/// What one connection holds is counted against held_bytes_max in steps of this, rounded down: the usual question counts
-/// nothing, so that the count that all loops share is not written for it, and it is answered when the rest is used up.
+/// What one connection holds is counted against held_bytes_max in steps of this, rounded down: so the usual question
+/// never writes the count that all loops share, and is answered even when all the rest is used up.
 inline constexpr std::size_t kHeldStepBytes = 16 * 1024;
 
 /// Over all listeners and loops.
