@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 namespace ratel {
 namespace {
 
@@ -87,6 +89,35 @@ TEST(Metrics, CountsRejectedInputs) {
     EXPECT_THAT(text, HasSubstr("ratel_rejected_inputs_total{reason=\"" + std::string(names[i]) + "\"} " +
                                 std::to_string(i + 1) + "\n"));
   }
+}
+
+TEST(Metrics, IsWhollyTheExpositionFormat) {
+  Metrics metrics;
+  metrics.add_loop();
+  metrics.series("a\\\"b");
+  const auto gauge = [](const char* name, const char* label, double value) {
+    return Sample{.name = name, .help = "Help.", .labels = {{"l", label}}, .value = value};
+  };
+  metrics.collect([&](std::vector<Sample>& samples) {
+    samples = {gauge("ratel_b", "1", 0.25), gauge("ratel_a", "1", 1e15), gauge("ratel_b", "2", 0)};
+  });
+  std::string text = metrics.text();
+  for (const char* line : {"ratel_decisions_total{rule=\"a\\\\\\\"b\",answer=\"denied\",source=\"exact\"} 0\n",
+                           "ratel_b{l=\"1\"} 0.25\nratel_b{l=\"2\"} 0\n", "ratel_a{l=\"1\"} 1000000000000000\n",
+                           "ratel_answer_duration_seconds_sum 0\n"}) {
+    EXPECT_THAT(text, HasSubstr(line));
+  }
+  // Each family has one head, and nothing stands before it or after another's.
+  std::vector<std::string> families;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("# HELP ")) continue;
+    const std::string name = line.substr(7, line.find(' ', 7) - 7);
+    families.push_back(name);
+    ASSERT_TRUE(std::getline(lines, line) && line.starts_with("# TYPE " + name + " "));
+  }
+  EXPECT_THAT(families, testing::ElementsAre("ratel_decisions_total", "ratel_answer_duration_seconds",
+                                             "ratel_rejected_inputs_total", "ratel_a", "ratel_b"));
 }
 
 TEST(Metrics, CollectorsReportAtEachScrape) {
