@@ -33,7 +33,7 @@ class Engine {
   /// Opens what the settings name. The error is one line.
   Status listen();
 
-  /// The rules in force from now on, for every loop. Before start(), or while it runs.
+  /// The rules in force: for each loop from its next turn on. Before start(), or while it runs.
   void use(const RuleBookPtr& book);
 
   void start();
