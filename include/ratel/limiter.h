@@ -98,7 +98,8 @@ class Limiter {
   /// A limit as a person writes it: `5/min`, `100/s burst 200`, `7 per 3s`, `10000/day`, `20 concurrent`, `unlimited`.
   /// The error names what is wrong and where.
   Result<RateLimit> limit(std::string_view text, const LimitOptions& options = {}) const;
-  /// Up to 16 limits that are spent together or not at all; the options are for each of them.
+  /// Up to 16 limits that are spent together or not at all; the options are for each of them. Without a name no two may
+  /// be the same, since they would be one counter.
   Result<RateLimit> limits(std::initializer_list<std::string_view> texts, const LimitOptions& options = {}) const;
 
   MemoryUse memory_use() const;

@@ -45,8 +45,8 @@ struct Limiter::Core {
     }
     const auto [known, is_new] = meanings.emplace(name, meaning);
     if (is_new || known->second == meaning) return Done{};
-    return Error{ErrorCode::kBadArgument, "name: '" + std::string(name) + "' is in use with other limits: " +
-                                              known->second + ", now " + meaning};
+    return Error{ErrorCode::kBadArgument, "name: '" + std::string(name) +
+                                              "' is in use with other limits: " + known->second + ", now " + meaning};
   }
 
   SystemClock clock;
@@ -101,8 +101,8 @@ Result<BoundLimit> make_bound_limit(std::string_view text, std::string_view plac
   const Result<Limit> limit = make_limit(*spec, options.max_wait.count());
   if (!limit.ok()) return limit.error();
   BoundLimit bound{*limit, {}, to_text(*spec)};
-  bound.identity = options.name.empty() ? adhoc_identity(meaning_of(bound), *limit)
-                                        : rule_identity(options.name, place, *limit);
+  bound.identity =
+      options.name.empty() ? adhoc_identity(meaning_of(bound), *limit) : rule_identity(options.name, place, *limit);
   return bound;
 }
 
@@ -129,6 +129,11 @@ Result<RateLimit> Limiter::limits(std::initializer_list<std::string_view> texts,
     Result<BoundLimit> limit = make_bound_limit(text, std::to_string(++place), options);
     if (!limit.ok()) return limit.error();
     if (!options.name.empty()) meaning += (meaning.empty() ? "" : ", ") + meaning_of(*limit);
+    for (const BoundLimit& other : state->limits) {
+      if (other.identity == limit->identity) {
+        return Error{ErrorCode::kBadArgument, "limits: " + limit->label + " is named twice"};
+      }
+    }
     state->limits.push_back(*std::move(limit));
   }
   if (!options.name.empty()) {

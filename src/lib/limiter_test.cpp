@@ -99,6 +99,18 @@ TEST(Limiter, SpendsSeveralLimitsTogether) {
   EXPECT_EQ(denied.limit, 2);
 }
 
+// Which no question could be answered with.
+TEST(Limiter, RefusesTheSameCounterTwice) {
+  const Limiter limiter = Limiter::in_memory();
+  for (const char* again : {"5/min", "5 per 60s", "5/min burst 5"}) {
+    const Result<RateLimit> twice = limiter.limits({"5/min", "10/h", again});
+    ASSERT_FALSE(twice.ok()) << again;
+    EXPECT_EQ(twice.error().message, "limits: 5/min is named twice");
+  }
+  EXPECT_TRUE(limiter.limits({"5/min", "5/h"})->allow("key").ok());
+  EXPECT_TRUE(limiter.limits({"5/min", "5/min"}, {.name = "by place"})->allow("key").ok());
+}
+
 TEST(Limiter, SharesCountsByNameOrText) {
   const Limiter limiter = Limiter::in_memory();
   struct Case {
