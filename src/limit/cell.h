@@ -30,8 +30,8 @@ struct Cell {
   /// an absent one, and a store may drop it or give its place to another key without knowing the algorithm. For gcra
   /// the whole microseconds of the theoretical arrival time.
   Micros until_us = kFresh_us;
-  /// gcra: the arrival time's numerator r. fixed window: the count; a calendar window's start in seconds << 32 | count.
-  /// sliding window: previous << 32 | current. sliding log and concurrency: nothing.
+  /// gcra: L << 32 | the arrival time's numerator r. fixed window: the count; a calendar window's start in seconds <<
+  /// 32 | count. sliding window: previous << 32 | current. sliding log and concurrency: nothing.
   std::uint64_t word = 0;
 
   friend bool operator==(const Cell&, const Cell&) = default;

@@ -2,8 +2,9 @@
 // GCRA, also called token bucket and leaky bucket (as a meter): one counter at one instant.
 //
 // The state is the theoretical arrival time q + r/L (until_us and word of the cell): the instant at which the bucket
-// will be full again. Rickard et al., ITU-T I.371; here in the form "new arrival time - now <= capacity time", so that
-// a cost may be any number of units. Header-only because this is the path of nearly every question.
+// will be full again; beside r stands the L that it is of. Rickard et al., ITU-T I.371; here in the form "new arrival
+// time - now <= capacity time", so that a cost may be any number of units. Header-only because this is the path of
+// nearly every question.
 //
 // A value on the stack of decide(); borrows the limit and the cell.
 
@@ -20,10 +21,12 @@ class Gcra {
   Gcra(const Limit& limit, Cell& cell, Micros now_us) : limit_(limit), cell_(cell), now_us_(now_us) {
     arrival_ = {now_us, 0};
     if (cell.until_us < now_us || limit.count == 0) return;
-    arrival_ = {cell.until_us, static_cast<std::int64_t>(cell.word)};
+    arrival_ = {cell.until_us, static_cast<std::int64_t>(cell.word & 0xffff'ffff)};
     // Written under another count: the same time, to the microsecond above, so that no change of numbers gives
     // anything.
-    if (arrival_.r >= limit.count) arrival_ = {arrival_.q_us + 1, 0};
+    if (arrival_.r > 0 && cell.word >> 32 != static_cast<std::uint64_t>(limit.count)) [[unlikely]] {
+      arrival_ = {arrival_.q_us + 1, 0};
+    }
     const Fraction bound{limit.capacity_time.q_us + limit.max_wait_us + kClockSlack_us, limit.capacity_time.r};
     if (Fraction{arrival_.q_us - now_us, arrival_.r} > bound) [[unlikely]] {
       arrival_ = {now_us + limit.capacity_time.q_us, limit.capacity_time.r};
@@ -86,7 +89,8 @@ class Gcra {
   }
   Fraction after(std::int64_t cost) const { return plus(arrival_, duration(cost), limit_.count); }
   void store() {
-    cell_ = {.until_us = arrival_.q_us, .word = static_cast<std::uint64_t>(arrival_.r)};
+    cell_ = {.until_us = arrival_.q_us,
+             .word = static_cast<std::uint64_t>(limit_.count) << 32 | static_cast<std::uint64_t>(arrival_.r)};
     faulty_ = false;
   }
 

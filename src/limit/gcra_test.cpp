@@ -192,7 +192,7 @@ TEST(Gcra, AFaultyTimeIsRepairedByTheNextCallOtherThanAPeek) {
   const Limit limit = gcra("10/s burst 12");
   const Micros capacity_us = limit.capacity_time.q_us;
   const Cell faulty{.until_us = kStart_us + capacity_us + kClockSlack_us + 1, .word = 0};
-  const Cell repaired{.until_us = kStart_us + capacity_us, .word = 0};
+  const Cell repaired{.until_us = kStart_us + capacity_us, .word = std::uint64_t{10} << 32};
   struct Case {
     Verb verb;
     std::int64_t cost;
@@ -228,6 +228,27 @@ RC_GTEST_PROP(Gcra, ChangedNumbersGiveNothingAndTakeNothing, ()) {
     RC_ASSERT(decision.reset_after.count() == debt_us);
   } else {
     RC_ASSERT(decision.reset_after.count() == capacity_us);
+  }
+}
+
+// 31: not the fraction of a microsecond either, which is worth thousands of units to a large limit.
+TEST(Gcra, AChangedCountGivesBackNoFraction) {
+  for (const char* before : {"3/s", "7/s", "999983/s burst 1000000"}) {
+    for (const char* after : {"4294967295/s", "4000000000/s", "1000003/s", "3/s", "2/s"}) {
+      SCOPED_TRACE(std::string(before) + ", then " + after);
+      const Limit of_before = gcra(before);
+      const Limit of_after = gcra(after);
+      Subject subject(of_before);
+      subject.allow(1, kStart_us);
+      Subject changed(of_after);
+      changed.cell() = subject.cell();
+      // As the debt of one is to the other, exactly.
+      const Big units = (Big{of_before.period_us} * of_after.count + Big{of_before.count} * of_after.period_us - 1) /
+                        (Big{of_before.count} * of_after.period_us);
+      const std::int64_t remaining = changed.peek(1, kStart_us).decision.remaining;
+      EXPECT_LE(remaining, of_after.capacity - static_cast<std::int64_t>(units));
+      EXPECT_GE(remaining, of_after.capacity - static_cast<std::int64_t>(units) - of_after.count / kSecond_us - 1);
+    }
   }
 }
 
