@@ -267,7 +267,7 @@ TEST(Windows, ALogGrowsByNoMoreThanItSaysAndStaysWithinItsRoom) {
     }
     EXPECT_LE(most_bytes, room_bytes);
     EXPECT_EQ(refused > 0, room_bytes == kRoom_bytes);
-    EXPECT_LT(refused, 60'000) << "what ages out makes room";
+    EXPECT_LT(refused, 20'000) << "what ages out makes room";
   }
 }
 
