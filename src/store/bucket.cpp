@@ -8,8 +8,8 @@
 namespace ratel {
 namespace {
 
-bool is_spent(const Entry& entry, Micros now_us) {
-  return entry.cell.until_us < now_us - kStale_us;
+bool is_spent(const Entry& entry, const Bucket::Context& context) {
+  return entry.cell.until_us < context.now_for(entry) - kStale_us;
 }
 
 bool is_any(const Entry&) {
@@ -133,7 +133,7 @@ bool Bucket::try_insert(const Context& context, const Entry& entry) {
     return at_place(context.pool, i < places() ? i : i < 2 * places() ? i - places() : i - 2 * places());
   };
   std::uint32_t hole = position;
-  while (hole < end && !entry_at(hole).empty() && !is_spent(entry_at(hole), context.now_us)) ++hole;
+  while (hole < end && !entry_at(hole).empty() && !is_spent(entry_at(hole), context)) ++hole;
   if (hole == end) return false;
 
   if (entry_at(hole).empty()) {
@@ -184,7 +184,8 @@ void Bucket::evict_nearest(const Context& context, std::uint32_t count) {
   }
   for (std::uint32_t i = 0; i < found; ++i) {
     const std::uint32_t position = position_of(context.pool, victims[i].hash);
-    context.reaper.evict(at(context.pool, position), context.now_us);
+    Entry& victim = at(context.pool, position);
+    context.reaper.evict(victim, context.now_for(victim));
     remove_at(context.pool, position);
   }
 }
@@ -223,7 +224,7 @@ std::uint32_t Bucket::drop_spent(const Context& context) {
       for (std::size_t line = 0; line < kSegment_bytes; line += 64) __builtin_prefetch(next + line, 1);
     }
     for (Entry* entry = begin; entry != begin + kSegmentEntries; ++entry) {
-      if (entry->empty() || !is_spent(*entry, context.now_us)) continue;
+      if (entry->empty() || !is_spent(*entry, context)) continue;
       context.reaper.drop(*entry);
       entry->order = 0;
       ++dropped;

@@ -73,6 +73,10 @@ class alignas(128) Bucket {
     SegmentPool& pool;
     Reaper& reaper;
     Micros now_us;
+    Micros set_back_us = 0;  // see StoreClock
+
+    /// The time before which this entry must have ended to be over by every clock that it goes by.
+    Micros now_for(const Entry& entry) const { return entry.is_of_calendar() ? now_us - set_back_us : now_us; }
   };
 
   Mutex mutex;

@@ -69,7 +69,7 @@ class LockedBuckets {
 }  // namespace
 
 MemoryStore::MemoryStore(const Options& options)
-    : seed_(options.seed), clock_(options.start), table_(options.max_memory_bytes) {}
+    : seed_(options.seed), clock_(options.start), table_(options.max_memory_bytes, clock_) {}
 
 void MemoryStore::prepare(Question& question) {
   for (Charge& charge : question.charges) {
@@ -79,8 +79,9 @@ void MemoryStore::prepare(Question& question) {
     // seed.
     const XXH128_hash_t which = XXH3_128bits_withSeed(identity.data(), identity.size(), ~seed_);
     const XXH128_hash_t key = XXH3_128bits_withSeed(charge.key.data(), charge.key.size(), seed_);
-    const std::uint64_t kind = keeps_record(charge.limit->limit) ? 1 : 0;
-    const KeyHash hash{(key.high64 ^ which.high64) | 1, ((key.low64 ^ which.low64) & ~std::uint64_t{1}) | kind};
+    const Limit& limit = charge.limit->limit;
+    const std::uint64_t kind = keeps_record(limit) ? 1 : limit.calendar != CalendarUnit::kNone ? 2 : 0;
+    const KeyHash hash{(key.high64 ^ which.high64) | 1, ((key.low64 ^ which.low64) & ~std::uint64_t{3}) | kind};
     charge.hash = {hash.order, hash.rest};
     if (table_.is_small()) continue;
 

@@ -310,5 +310,52 @@ TEST(MemoryStore, DatesCalendarWindowsByTheWallAndNothingElse) {
   EXPECT_FALSE(allowed(hourly, {2 * kSecond_us, midnight_us + 2 * kHour_us}));
 }
 
+// A window is over when its end has passed by the wall clock too, wherever that was set meanwhile, though nobody asks.
+TEST(MemoryStore, KeepsCalendarWindowsUntilTheyEndByBothClocks) {
+  const BoundLimit daily =
+      bound({.algorithm = Algorithm::kFixedWindow, .count = 1, .period_us = kDay_us, .calendar = CalendarUnit::kDay},
+            "daily");
+  const BoundLimit other = gcra(1, kSecond_us, "other");
+  const Micros midnight_us = kStart_us / kDay_us * kDay_us + kDay_us;
+  const Micros begin_us = midnight_us - 2 * kHour_us;
+  struct Case {
+    const char* what;
+    Micros first_step_us;
+    Micros second_step_us;
+  };
+  for (const Case& c : {Case{"set back", -2 * kHour_us, 0}, Case{"set back twice", -kHour_us, -kHour_us},
+                        Case{"set ahead and back", 5 * kHour_us, -5 * kHour_us}, Case{"set ahead", kHour_us / 2, 0},
+                        Case{"left alone", 0, 0}}) {
+    SCOPED_TRACE(c.what);
+    MemoryStore store({.seed = kSeed, .start = at(begin_us)});
+    Micros wall_us = begin_us;
+    Micros monotonic_us = begin_us;
+    const auto pass = [&](Micros us) {
+      wall_us += us;
+      monotonic_us += us;
+    };
+    const auto sweep = [&] {
+      store.tidy({monotonic_us, wall_us}, 64);
+      return store.stats().entries;
+    };
+    Charge charge{.limit = &daily, .key = "key"};
+    EXPECT_TRUE(ask(store, {.charges = {&charge, 1}}, {monotonic_us, wall_us}).decision.allowed);
+    for (const Micros step_us : {c.first_step_us, c.second_step_us}) {
+      pass(kMinute_us);
+      wall_us += step_us;
+      EXPECT_EQ(sweep(), 1u);
+    }
+    Charge brief{.limit = &other, .key = "key"};
+    ask(store, {.charges = {&brief, 1}}, {monotonic_us, wall_us});
+    pass(kMinute_us);
+    EXPECT_EQ(sweep(), 1u) << "only calendars wait for the wall clock";
+    if (wall_us < midnight_us) pass(midnight_us - wall_us - 1);
+    EXPECT_EQ(sweep(), 1u) << "dropped before its end";
+    EXPECT_FALSE(ask(store, {.verb = Verb::kPeek, .charges = {&charge, 1}}, {monotonic_us, wall_us}).decision.allowed);
+    pass(6 * kHour_us);
+    EXPECT_EQ(sweep(), 0u) << "kept for ever";
+  }
+}
+
 }  // namespace
 }  // namespace ratel

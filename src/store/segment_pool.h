@@ -16,10 +16,10 @@
 
 namespace ratel {
 
-/// What a counter is found by: 126 bits of a seeded hash of its identity and key.
+/// What a counter is found by: 125 bits of a seeded hash of its identity and key.
 struct KeyHash {
   std::uint64_t order = 0;  // odd, so that it is never 0; a bucket is sorted by it
-  std::uint64_t rest = 0;   // picks the bucket; bit 0: the cell's word is a Record*
+  std::uint64_t rest = 0;   // picks the bucket; bit 0: the cell's word is a Record*; bit 1: of a calendar window
 };
 
 struct alignas(32) Entry {
@@ -29,6 +29,7 @@ struct alignas(32) Entry {
 
   bool empty() const { return order == 0; }
   bool holds_record() const { return (rest & 1) != 0; }
+  bool is_of_calendar() const { return (rest & 2) != 0; }
 };
 static_assert(sizeof(Entry) == 32);
 

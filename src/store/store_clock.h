@@ -4,6 +4,7 @@
 //
 // Thread-safe. Reads no clock: it is told.
 
+#include <algorithm>
 #include <atomic>
 
 #include "base/clock.h"
@@ -20,6 +21,15 @@ class StoreClock {
 
   explicit StoreClock(Instant start) : offset_us_(start.wall_us - start.monotonic_us) {}
 
+  /// How much less the wall clock is ahead than it once was: a calendar window that was stored then may by the wall
+  /// clock end so much later than its cell says, and is to be kept. No more than a window can last, because a clock
+  /// that was set back further stands before all that it had begun.
+  Micros set_back_us() const {
+    return std::min(
+        calendar_offset_max_us_.load(std::memory_order_relaxed) - calendar_offset_us_.load(std::memory_order_relaxed),
+        kPeriodMax_us);
+  }
+
   StoreTime at(Instant now) {
     const Micros now_us = now.monotonic_us + offset_us_;
     const Micros calendar_us = now_us + calendar_offset_us_.load(std::memory_order_relaxed);
@@ -33,7 +43,8 @@ class StoreClock {
   Micros anchor(Instant now, Micros now_us) RATEL_EXCLUDES(mutex_);
 
   const Micros offset_us_;
-  std::atomic<Micros> calendar_offset_us_{0};  // written under mutex_
+  std::atomic<Micros> calendar_offset_us_{0};      // written under mutex_
+  std::atomic<Micros> calendar_offset_max_us_{0};  // of all times; the same
   Mutex mutex_;
   Micros anchored_us_ RATEL_GUARDED_BY(mutex_) = std::numeric_limits<Micros>::min();  // monotonic
 };

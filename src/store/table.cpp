@@ -7,8 +7,9 @@
 
 namespace ratel {
 
-Table::Table(std::size_t max_memory_bytes)
-    : budget_(std::max(max_memory_bytes, kMaxMemoryMin_bytes)),
+Table::Table(std::size_t max_memory_bytes, const StoreClock& clock)
+    : clock_(clock),
+      budget_(std::max(max_memory_bytes, kMaxMemoryMin_bytes)),
       pool_(budget_),
       directory_((pool_.capacity() / kMeanSegments + kInitialBuckets) * sizeof(Bucket)),
       reaper_(budget_, live_evictions_) {
@@ -50,7 +51,7 @@ void Table::split(Micros now_us) {
     Bucket& upper = bucket(index);
     MutexLock lower_lock(lower.mutex);
     MutexLock upper_lock(upper.mutex);
-    if (lower.split(context(now_us), std::uint64_t{level} << 1, upper)) {
+    if (lower.split(context(now_us), std::uint64_t{level} << 2, upper)) {
       count_.store(index + 1, std::memory_order_release);
       splits_.fetch_add(1, std::memory_order_relaxed);
     } else {

@@ -11,6 +11,7 @@
 #include <bit>
 
 #include "store/bucket.h"
+#include "store/store_clock.h"
 
 namespace ratel {
 
@@ -32,7 +33,8 @@ class Table {
   /// The least that any bound is taken for.
   static constexpr std::size_t kMaxMemoryMin_bytes = std::size_t{1} << 20;
 
-  explicit Table(std::size_t max_memory_bytes);
+  /// `clock` outlives the table.
+  Table(std::size_t max_memory_bytes, const StoreClock& clock);
   ~Table();
   Table(const Table&) = delete;
   Table& operator=(const Table&) = delete;
@@ -55,7 +57,7 @@ class Table {
 
   SegmentPool& pool() { return pool_; }
   Budget& budget() { return budget_; }
-  Bucket::Context context(Micros now_us) { return {pool_, reaper_, now_us}; }
+  Bucket::Context context(Micros now_us) { return {pool_, reaper_, now_us, clock_.set_back_us()}; }
 
   /// To be called, without a lock, after each insertion of a new key: the table's share of work. At most two splits,
   /// and now and then a step of tidy().
@@ -95,7 +97,7 @@ class Table {
   Bucket& bucket(std::uint32_t index) const { return reinterpret_cast<Bucket*>(directory_.data())[index]; }
   static std::uint32_t index_of(const KeyHash& hash, std::uint32_t count) {
     const std::uint32_t level = std::bit_floor(count);
-    const std::uint32_t low = static_cast<std::uint32_t>(hash.rest >> 1);
+    const std::uint32_t low = static_cast<std::uint32_t>(hash.rest >> 2);
     const std::uint32_t index = low & (2 * level - 1);
     return index < count ? index : low & (level - 1);
   }
@@ -104,6 +106,7 @@ class Table {
   void split(Micros now_us);
   void merge(Micros now_us);
 
+  const StoreClock& clock_;
   Budget budget_;
   SegmentPool pool_;
   ReservedMemory directory_;

@@ -10,6 +10,7 @@ namespace ratel {
 namespace {
 
 constexpr Micros kNow_us = kDay_us;
+const StoreClock kClock{{.monotonic_us = kNow_us, .wall_us = kNow_us}};
 
 KeyHash hash_from(Prng& prng) {
   return {prng.next() | 1, prng.next() & ~std::uint64_t{1}};
@@ -32,7 +33,7 @@ bool contains(Table& table, const KeyHash& hash) {
 
 TEST(Table, GrowsBucketByBucketWithinFortyBytesAKey) {
   Prng prng(1);
-  Table table(std::size_t{256} << 20);
+  Table table(std::size_t{256} << 20, kClock);
   std::vector<KeyHash> hashes;
   for (int i = 0; i < 100'000; ++i) {
     hashes.push_back(hash_from(prng));
@@ -52,7 +53,7 @@ TEST(Table, GrowsBucketByBucketWithinFortyBytesAKey) {
 
 TEST(Table, GoesBackToWhatItWasWhenAllIsSpent) {
   Prng prng(2);
-  Table table(std::size_t{64} << 20);
+  Table table(std::size_t{64} << 20, kClock);
   const TableStats empty = table.stats();
   std::vector<KeyHash> lasting;
   for (int i = 0; i < 100'000; ++i) {
@@ -74,7 +75,7 @@ TEST(Table, GoesBackToWhatItWasWhenAllIsSpent) {
 
 TEST(Table, TidiesItselfAsNewKeysCome) {
   Prng prng(3);
-  Table table(std::size_t{64} << 20);
+  Table table(std::size_t{64} << 20, kClock);
   for (int i = 0; i < 100'000; ++i) insert(table, hash_from(prng), kNow_us + kSecond_us);
   const Micros later_us = kNow_us + kHour_us;
   for (int i = 0; i < 60'000; ++i) insert(table, hash_from(prng), later_us + kHour_us, later_us);
@@ -83,7 +84,7 @@ TEST(Table, TidiesItselfAsNewKeysCome) {
 
 TEST(Table, StaysWithinItsMemory) {
   Prng prng(4);
-  Table table(0);
+  Table table(0, kClock);
   for (int i = 0; i < 100'000; ++i) {
     insert(table, hash_from(prng), kNow_us + kHour_us);
     ASSERT_LE(table.budget().used_bytes(), Table::kMaxMemoryMin_bytes);
