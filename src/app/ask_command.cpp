@@ -110,7 +110,8 @@ void add_ask_command(CLI::App& app, Run& run) {
   command->add_flag("--peek", asked->question.peek, "what would be answered, without spending");
   command->add_option("--server", asked->server, "where it listens for RESP [127.0.0.1:6390]")->type_name("ADDR");
   command->add_option("--password-file", asked->password_file, "holds the server's password")->type_name("FILE");
-  command->add_option("--timeout", asked->timeout, "how long to wait for the answer, once --server is resolved [2s]")->type_name("TIME");
+  command->add_option("--timeout", asked->timeout, "how long to wait for the answer, once --server is resolved [2s]")
+      ->type_name("TIME");
   command->callback([asked, &run] { run = [asked] { return ask(*asked); }; });
 }
 

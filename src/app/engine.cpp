@@ -10,8 +10,8 @@
 namespace ratel {
 namespace {
 
-// By each loop, once a second: some 300 keys each, which is a pause of a fraction of a millisecond. One loop comes round
-// a table of ten million keys in eight minutes, several in their share of that.
+// By each loop, once a second: some 300 keys each, which is a pause of a fraction of a millisecond. One loop comes
+// round a table of ten million keys in eight minutes, several in their share of that.
 constexpr std::uint32_t kBucketsTidiedPerTick = 64;
 
 // What connections hold is not to outgrow what they ask about, and sixteen of the longest messages always have room.
