@@ -1,0 +1,62 @@
+#include "gate/breaker.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace ratel {
+
+void Breaker::count(Micros now_us, bool success) {
+  if (now_us - now_.began_us >= kWindow_us) {
+    before_ = now_us - now_.began_us < 2 * kWindow_us ? now_ : Window{};
+    now_ = {.began_us = now_us};
+  }
+  ++(success ? now_.succeeded : now_.failed);
+}
+
+void Breaker::succeeded(Micros now_us) {
+  failures_in_a_row_ = 0;
+  count(now_us, true);
+}
+
+void Breaker::failed(Micros now_us) {
+  if (open_) return;  // asked before it opened
+  ++failures_in_a_row_;
+  count(now_us, false);
+  const std::uint32_t failed = now_.failed + before_.failed;
+  const std::uint32_t outcomes = failed + now_.succeeded + before_.succeeded;
+  if (failures_in_a_row_ >= kFailuresInARow || (outcomes >= kOutcomesMin && failed >= outcomes - failed)) trip(now_us);
+}
+
+void Breaker::trip(Micros now_us) {
+  if (open_) return;
+  open_ = true;
+  probing_ = false;
+  pause_us_ = kFirstProbe_us;
+  probe_us_ = now_us + pause_us_;
+}
+
+bool Breaker::begin_probe(Micros now_us) {
+  CHECK(open_);
+  if (probing_ || now_us < probe_us_) return false;
+  probing_ = true;
+  return true;
+}
+
+void Breaker::probe_succeeded() {
+  CHECK(probing_);
+  open_ = probing_ = false;
+  failures_in_a_row_ = 0;
+  now_ = before_ = {};  // what was is over: one failure more must not open it again
+}
+
+void Breaker::probe_failed(Micros now_us) {
+  CHECK(probing_);
+  probing_ = false;
+  pause_us_ = std::min(2 * pause_us_, kLastProbe_us);
+  // Between half of the pause and all of it, so that a fleet that lost its store together does not return together.
+  const auto half = static_cast<std::uint64_t>(pause_us_ / 2);
+  probe_us_ = now_us + pause_us_ - static_cast<Micros>(randomness_.next() % (half + 1));
+}
+
+}  // namespace ratel
