@@ -1,0 +1,50 @@
+#pragma once
+// What this process last heard of counters that live in a store elsewhere: how much of each was spent. It is where a
+// process that has to decide alone begins, so that an outage does not start everybody afresh.
+//
+// A table of fixed size. Where it is full, what is nearest to being over goes first. Thread-safe.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/micros.h"
+#include "store/mutex.h"
+
+namespace ratel {
+
+class KnownDebts {
+ public:
+  using Hash = std::array<std::uint64_t, 2>;  // Charge::hash
+
+  /// Room for `entries`, at some 40 bytes each, rounded up to eights. REQUIRES: entries >= 1.
+  explicit KnownDebts(std::size_t entries);
+
+  /// `used` units are spent and will all have come back at `until_us` (monotonic). Nothing spent, nothing kept.
+  void told(const Hash& hash, std::int64_t used, Micros until_us, Micros now_us);
+
+  struct Debt {
+    std::int64_t used = 0;  // when told
+    Micros told_us = 0;
+    Micros until_us = 0;
+  };
+  /// Without any where nothing is known or all has come back.
+  Debt find(const Hash& hash, Micros now_us) const;
+
+ private:
+  struct Entry {
+    Hash hash{};
+    Debt debt;
+  };
+  struct Bucket {
+    mutable Mutex mutex;
+    std::array<Entry, 8> entries RATEL_GUARDED_BY(mutex);
+  };
+
+  Bucket& bucket_of(const Hash& hash) const { return buckets_[hash[0] % buckets_.size()]; }
+
+  mutable std::vector<Bucket> buckets_;
+};
+
+}  // namespace ratel
