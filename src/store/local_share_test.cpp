@@ -1,0 +1,218 @@
+#include "store/local_share.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "limit/fraction.h"
+#include "store/store_testing.h"
+
+namespace ratel {
+namespace {
+
+constexpr KnownDebts::Hash hash_of(std::uint64_t key) {
+  return {key + 1, 1};
+}
+
+class LocalShareTest : public testing::Test {
+ protected:
+  Answer ask(const BoundLimit& limit, std::uint64_t key, std::int64_t cost = 1, Verb verb = Verb::kAllow) {
+    const std::string text = "key" + std::to_string(key);
+    Charge charge{.limit = &limit, .key = text, .hash = hash_of(key)};
+    return share_.ask({.verb = verb, .charges = {&charge, 1}, .cost = cost}, at(now_us_));
+  }
+  std::int64_t admitted(const BoundLimit& limit, std::uint64_t key, int questions) {
+    std::int64_t count = 0;
+    for (int i = 0; i < questions; ++i) count += ask(limit, key).decision.allowed ? 1 : 0;
+    return count;
+  }
+  std::vector<LocalShare::Owed> take_owed(std::size_t max = 100) {
+    std::vector<LocalShare::Owed> owed;
+    share_.take_owed(at(now_us_), max, owed);
+    return owed;
+  }
+
+  Micros now_us_ = kStart_us;
+  KnownDebts debts_{64};
+  LocalShare share_{{.counters_max = 32, .start = at(kStart_us)}, debts_};
+};
+
+TEST_F(LocalShareTest, AdmitsItsShareAndSaysHow) {
+  const BoundLimit limit = gcra(100, kDay_us);
+  share_.set_processes(4);
+  const Answer first = ask(limit, 1);
+  EXPECT_TRUE(first.decision.allowed);
+  EXPECT_EQ(first.decision.source, Source::kLocal);
+  EXPECT_EQ(first.decision.limit, 100);
+  EXPECT_EQ(first.decision.remaining, 24);
+  EXPECT_EQ(admitted(limit, 1, 100), 24);
+  EXPECT_EQ(ask(limit, 1).decision.source, Source::kLocal);
+}
+
+TEST_F(LocalShareTest, NeverLessThanOne) {
+  share_.set_processes(1000);
+  EXPECT_EQ(admitted(gcra(5, kDay_us), 1, 10), 1);
+  EXPECT_EQ(admitted(bound({.algorithm = Algorithm::kFixedWindow, .count = 5, .period_us = kDay_us}, "w"), 2, 10), 1);
+}
+
+TEST_F(LocalShareTest, BeginsWithTheShareOfTheDebtItKnows) {
+  share_.set_processes(2);
+  const Algorithm algorithms[] = {Algorithm::kGcra, Algorithm::kFixedWindow, Algorithm::kSlidingWindow,
+                                  Algorithm::kSlidingLog};
+  std::uint64_t key = 0;
+  for (const Algorithm algorithm : algorithms) {
+    const BoundLimit limit = bound({.algorithm = algorithm, .count = 100, .period_us = kDay_us}, "test");
+    // Of gcra, 60 units take six tenths of the day to come back.
+    debts_.told(hash_of(++key), 60, now_us_ + kDay_us * 6 / 10, now_us_);
+    EXPECT_EQ(admitted(limit, key, 100), 50 - 30) << name_of(algorithm);
+  }
+}
+
+TEST_F(LocalShareTest, OfGcraTheDebtHasMeltedMeanwhile) {
+  const BoundLimit limit = gcra(100, kDay_us);
+  debts_.told(hash_of(1), 60, now_us_ + kDay_us * 6 / 10, now_us_);
+  now_us_ += kDay_us * 4 / 10;  // 40 came back
+  EXPECT_EQ(admitted(limit, 1, 100), 80);
+  debts_.told(hash_of(2), 60, now_us_ + 1, now_us_);
+  now_us_ += 1;
+  EXPECT_EQ(admitted(limit, 2, 100), 100);
+}
+
+TEST_F(LocalShareTest, OwesWhatItAdmittedAndNotWhatItKnew) {
+  const BoundLimit limit = gcra(100, kDay_us);
+  share_.set_processes(2);
+  debts_.told(hash_of(1), 60, now_us_ + kDay_us * 6 / 10, now_us_);
+  EXPECT_EQ(admitted(limit, 1, 7), 7);
+  ask(limit, 2, 1, Verb::kPeek);
+  const auto owed = take_owed();
+  ASSERT_EQ(owed.size(), 1U);
+  EXPECT_EQ(owed[0].cost, 7);
+  EXPECT_EQ(owed[0].key, "key1");
+  EXPECT_EQ(owed[0].limit.identity, limit.identity);
+  EXPECT_EQ(owed[0].limit.limit.capacity, 100);
+  EXPECT_TRUE(take_owed().empty());
+  EXPECT_EQ(share_.stats().counters, 0U);
+  EXPECT_EQ(share_.stats().bytes, 0U);
+}
+
+TEST_F(LocalShareTest, DoesNotOweWhatHasComeBack) {
+  const BoundLimit limit = gcra(100, 100 * kSecond_us);
+  EXPECT_EQ(admitted(limit, 1, 10), 10);
+  now_us_ += 4 * kSecond_us;
+  const auto owed = take_owed();
+  ASSERT_EQ(owed.size(), 1U);
+  EXPECT_EQ(owed[0].cost, 6);
+  EXPECT_EQ(admitted(limit, 1, 10), 10);
+  now_us_ += 10 * kSecond_us;
+  EXPECT_TRUE(take_owed().empty());
+}
+
+TEST_F(LocalShareTest, DoesNotOweWhatWasGivenBack) {
+  const BoundLimit limit = gcra(100, kDay_us);
+  EXPECT_EQ(admitted(limit, 1, 10), 10);
+  ask(limit, 1, 4, Verb::kRefund);
+  const auto owed = take_owed();
+  ASSERT_EQ(owed.size(), 1U);
+  EXPECT_EQ(owed[0].cost, 6);
+}
+
+TEST_F(LocalShareTest, AResetAlsoForgivesWhatTheStoreTold) {
+  const BoundLimit limit = gcra(100, kDay_us);
+  debts_.told(hash_of(1), 100, now_us_ + kDay_us, now_us_);
+  EXPECT_FALSE(ask(limit, 1).decision.allowed);
+  ask(limit, 1, 1, Verb::kReset);
+  EXPECT_EQ(admitted(limit, 1, 200), 100);
+  EXPECT_EQ(take_owed()[0].cost, 100);
+}
+
+TEST_F(LocalShareTest, ANewNumberOfProcessesCountsAtOnce) {
+  const BoundLimit limit = gcra(100, kDay_us);
+  share_.set_processes(2);
+  EXPECT_EQ(admitted(limit, 1, 10), 10);
+  share_.set_processes(5);
+  EXPECT_EQ(admitted(limit, 1, 100), 10);
+  share_.set_processes(1);
+  EXPECT_EQ(admitted(limit, 1, 100), 80);
+}
+
+TEST_F(LocalShareTest, AllOrNothing) {
+  const BoundLimit few = gcra(1, kDay_us, "few"), many = gcra(10, kDay_us, "many");
+  std::array<Charge, 2> charges{Charge{.limit = &many, .key = "k", .hash = hash_of(1)},
+                                Charge{.limit = &few, .key = "k", .hash = hash_of(2)}};
+  const auto both = [&] { return share_.ask({.charges = charges}, at(now_us_)); };
+  EXPECT_TRUE(both().decision.allowed);
+  const Answer denied = both();
+  EXPECT_FALSE(denied.decision.allowed);
+  EXPECT_EQ(denied.binding, 1);
+  EXPECT_EQ(denied.decision.limit, 1);
+  EXPECT_EQ(ask(many, 1, 1, Verb::kPeek).decision.remaining, 9);
+}
+
+TEST_F(LocalShareTest, DeniesConcurrency) {
+  const BoundLimit slots = bound({.algorithm = Algorithm::kConcurrency, .count = 5}, "slots");
+  Charge charge{.limit = &slots, .key = "k", .hash = hash_of(1)};
+  for (const Verb verb : {Verb::kAcquire, Verb::kRenew, Verb::kRelease}) {
+    const Answer answer =
+        share_.ask({.verb = verb, .charges = {&charge, 1}, .lease_id = "a", .lease_us = 1}, at(now_us_));
+    EXPECT_FALSE(answer.decision.allowed);
+    EXPECT_FALSE(answer.ok);
+    EXPECT_EQ(answer.decision.source, Source::kLocal);
+    EXPECT_EQ(answer.decision.limit, 5);
+  }
+}
+
+TEST_F(LocalShareTest, HoldsABoundedNumberAndCountsWhatItForgets) {
+  const BoundLimit limit = gcra(10, kDay_us);
+  for (std::uint64_t key = 0; key < 100; ++key) ask(limit, key);
+  EXPECT_EQ(share_.stats().counters, 32U);
+  EXPECT_EQ(share_.stats().forgotten, 68U);
+  EXPECT_EQ(take_owed().size(), 32U);
+}
+
+TEST_F(LocalShareTest, HoldsABoundedNumberOfBytes) {
+  LocalShare share({.counters_max = 1'000, .bytes_max = 64 << 10, .start = at(kStart_us)}, debts_);
+  const BoundLimit limit = gcra(10, kDay_us);
+  for (std::uint64_t key = 0; key < 200; ++key) {
+    const std::string text(kKeyBytesMax, 'k');
+    Charge charge{.limit = &limit, .key = text, .hash = hash_of(key)};
+    share.ask({.charges = {&charge, 1}}, at(now_us_));
+    EXPECT_LE(share.stats().bytes, (64U << 10) + 2 * kKeyBytesMax);
+  }
+  EXPECT_GT(share.stats().forgotten, 100U);
+}
+
+TEST_F(LocalShareTest, RoomIsMadeByWhatIsNearestToBeingFresh) {
+  const BoundLimit slow = gcra(10, kDay_us, "slow"), fast = gcra(10, kSecond_us, "fast");
+  for (std::uint64_t key = 0; key < 31; ++key) ask(slow, key);
+  ask(fast, 31);
+  ask(slow, 32);
+  EXPECT_EQ(ask(slow, 32, 1, Verb::kPeek).decision.remaining, 9);
+  for (std::uint64_t key = 0; key < 31; ++key) EXPECT_EQ(ask(slow, key, 1, Verb::kPeek).decision.remaining, 9) << key;
+}
+
+RC_GTEST_FIXTURE_PROP(LocalShareTest, ProcessesTogetherAdmitAtMostTheLimit, ()) {
+  const auto count = *rc::gen::inRange<std::int64_t>(1, 50);
+  const int processes = *rc::gen::inRange(1, 10);
+  const auto algorithm = *rc::gen::element(Algorithm::kGcra, Algorithm::kFixedWindow, Algorithm::kSlidingWindow,
+                                           Algorithm::kSlidingLog);
+  const BoundLimit limit = bound({.algorithm = algorithm, .count = count, .period_us = kDay_us}, "test");
+  const auto known = *rc::gen::inRange<std::int64_t>(0, count + 1);
+  std::int64_t total = known;
+  for (int i = 0; i < processes; ++i) {
+    KnownDebts debts(8);
+    debts.told(hash_of(1), known, kStart_us + mul_div_up(known, kDay_us, count), kStart_us);
+    LocalShare share({.start = at(kStart_us)}, debts);
+    share.set_processes(processes);
+    Charge charge{.limit = &limit, .key = "k", .hash = hash_of(1)};
+    for (std::int64_t k = 0; k < 2 * count; ++k) {
+      total += share.ask({.charges = {&charge, 1}}, at(kStart_us)).decision.allowed ? 1 : 0;
+    }
+  }
+  RC_ASSERT(total <= std::max<std::int64_t>(count, processes));
+}
+
+}  // namespace
+}  // namespace ratel
