@@ -4,6 +4,7 @@
 #include <array>
 
 #include "gate/check_question.h"
+#include "gate/in_places.h"
 
 namespace ratel {
 namespace {
@@ -91,16 +92,6 @@ class Gate::Split {
     Part& part = ticket == kCounting ? split.counting_ : split.shadow_;
     part.answer = in_places(answer, part.places);
     if (--split.waiting_ == 0) split.finish();
-  }
-
-  static Answer in_places(Answer answer, std::span<const std::uint8_t> places) {
-    std::uint16_t violated = 0;
-    for (std::size_t i = 0; i < places.size(); ++i) {
-      if ((answer.violated >> i & 1U) != 0) violated = static_cast<std::uint16_t>(violated | 1U << places[i]);
-    }
-    answer.violated = violated;
-    answer.binding = places[answer.binding];
-    return answer;
   }
 
   Answer combined() const {

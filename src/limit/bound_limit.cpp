@@ -44,4 +44,8 @@ std::string_view throttle_identity() {
   return "T";
 }
 
+std::string_view probe_identity() {
+  return "P";
+}
+
 }  // namespace ratel

@@ -53,7 +53,7 @@ struct LocalShare::Counter {
   BoundLimit share;
   int processes = 0;  // of the share
   State state;
-  State idle;  // the same, had nothing been admitted alone: the difference is owed to the store
+  State idle;                  // the same, had nothing been admitted alone: the difference is owed to the store
   bool forgiven = false;       // by a reset: what the store told before is no debt any more
   std::uint64_t question = 0;  // the last that it was part of
   std::size_t bytes = 0;

@@ -196,8 +196,8 @@ TEST_F(LocalShareTest, RoomIsMadeByWhatIsNearestToBeingFresh) {
 RC_GTEST_FIXTURE_PROP(LocalShareTest, ProcessesTogetherAdmitAtMostTheLimit, ()) {
   const auto count = *rc::gen::inRange<std::int64_t>(1, 50);
   const int processes = *rc::gen::inRange(1, 10);
-  const auto algorithm = *rc::gen::element(Algorithm::kGcra, Algorithm::kFixedWindow, Algorithm::kSlidingWindow,
-                                           Algorithm::kSlidingLog);
+  const auto algorithm =
+      *rc::gen::element(Algorithm::kGcra, Algorithm::kFixedWindow, Algorithm::kSlidingWindow, Algorithm::kSlidingLog);
   const BoundLimit limit = bound({.algorithm = algorithm, .count = count, .period_us = kDay_us}, "test");
   const auto known = *rc::gen::inRange<std::int64_t>(0, count + 1);
   std::int64_t total = known;

@@ -1,0 +1,260 @@
+#include "gate/safe_store.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "gate/check_question.h"
+#include "gate/in_places.h"
+
+namespace ratel {
+namespace {
+
+using std::chrono::microseconds;
+
+/// So much that a probe is never denied, and so fast that it leaves nothing behind.
+constexpr LimitSpec kProbeLimit{.count = 1'000'000, .period_us = kSecond_us};
+constexpr std::string_view kProbeKey = "probe";
+
+FailureMode mode_of(const Question& question) {
+  FailureMode strictest = FailureMode::kAllow;
+  for (const Charge& charge : question.charges) {
+    if (charge.on_failure == FailureMode::kDeny) return FailureMode::kDeny;
+    if (charge.on_failure == FailureMode::kLocal) strictest = FailureMode::kLocal;
+  }
+  return strictest;
+}
+
+}  // namespace
+
+/// A question under way.
+class SafeStore::Pending {
+ public:
+  explicit Pending(SafeStore& store) : store_(store) {}
+
+  void ask(const Question& question, Instant now, Completion done) {
+    question_ = &question;
+    done_ = done;
+    store_.remote_.ask(question, now, {.call = &Pending::answered, .context = this, .ticket = 0});
+  }
+
+ private:
+  static void answered(void* context, std::uint64_t, const Answer& answer) {
+    Pending& pending = *static_cast<Pending*>(context);
+    SafeStore& store = pending.store_;
+    const Question& question = *pending.question_;
+    const Completion done = pending.done_;
+    store.idle_.emplace_back(&pending);  // before it answers, since the answer may ask again
+    store.answered(question, answer, done);
+  }
+
+  SafeStore& store_;
+  const Question* question_ = nullptr;
+  Completion done_;
+};
+
+/// A charge of what was admitted alone.
+class SafeStore::Recharge {
+ public:
+  explicit Recharge(SafeStore& store) : store_(store) {}
+
+  bool idle() const { return !busy_; }
+  LocalShare::Owed& owed() { return owed_; }
+
+  void ask(LocalShare::Owed owed, Instant now) {
+    busy_ = true;
+    owed_ = std::move(owed);
+    charge_ = {.limit = &owed_.limit, .key = owed_.key};
+    // As much as there is: a debt is never more than the capacity.
+    question_ = {.verb = Verb::kAtMost,
+                 .charges = {&charge_, 1},
+                 .cost = std::min(owed_.cost, kCostMax),
+                 .deadline_us = kProbeDeadline_us};
+    store_.remote_.prepare(question_);
+    store_.remote_.ask(question_, now, {.call = &Recharge::answered, .context = this, .ticket = 0});
+  }
+
+ private:
+  static void answered(void* context, std::uint64_t, const Answer& answer) {
+    Recharge& recharge = *static_cast<Recharge*>(context);
+    recharge.busy_ = false;
+    recharge.store_.recharged(recharge, answer);
+  }
+
+  SafeStore& store_;
+  bool busy_ = false;
+  LocalShare::Owed owed_;
+  Charge charge_;
+  Question question_;
+};
+
+SafeStore::SafeStore(Store& remote, LocalShare& local, const Clock& clock, Randomness& randomness)
+    : remote_(remote), local_(local), clock_(clock), breaker_(randomness) {
+  probe_limit_ = {.limit = *make_limit(kProbeLimit), .identity = std::string(probe_identity()), .label = "probe"};
+  probe_charge_ = {.limit = &probe_limit_, .key = kProbeKey};
+  probe_ = {.charges = {&probe_charge_, 1}, .deadline_us = kProbeDeadline_us};
+  for (std::size_t i = 0; i < kRecharges; ++i) recharges_.push_back(std::make_unique<Recharge>(*this));
+}
+
+SafeStore::~SafeStore() = default;
+
+void SafeStore::ask(const Question& question, Instant now, Completion done) {
+  if (state_ != State::kUp) return done(stand_in(question, StoreFault::kUnreachable, now));
+  if (idle_.empty()) idle_.push_back(std::make_unique<Pending>(*this));
+  Pending* pending = idle_.back().release();  // its own until it is answered
+  idle_.pop_back();
+  pending->ask(question, now, done);
+}
+
+void SafeStore::answered(const Question& question, const Answer& answer, Completion done) {
+  if (answer.fault == StoreFault::kNone) {
+    if (state_ == State::kUp) breaker_.succeeded(clock_.now().monotonic_us);
+    return done(answer);
+  }
+  const Instant now = clock_.now();
+  learn(answer.fault, now);
+  Answer instead = stand_in(question, answer.fault, now);
+  instead.faulty = answer.faulty;
+  done(instead);
+}
+
+void SafeStore::learn(StoreFault fault, Instant now) {
+  // A store that says what is wrong with one key is well.
+  if (fault == StoreFault::kBadState) return breaker_.succeeded(now.monotonic_us);
+  breaker_.failed(now.monotonic_us);
+  if (breaker_.open() && state_ != State::kDown) went_down();
+}
+
+void SafeStore::went_down() {
+  state_ = State::kDown;
+  ++stats_.opened;
+}
+
+Answer SafeStore::stand_in(const Question& question, StoreFault fault, Instant now) {
+  ++stats_.faults[static_cast<std::size_t>(fault)];
+  Answer answer;
+  const FailureMode mode = mode_of(question);
+  if (mode == FailureMode::kLocal) {
+    answer = alone(question, now);
+  } else {
+    const auto first = std::find_if(question.charges.begin(), question.charges.end(),
+                                    [mode](const Charge& charge) { return charge.on_failure == mode; });
+    answer.binding = static_cast<std::uint8_t>(first - question.charges.begin());
+    answer.decision.limit = first->limit->limit.capacity;
+    if (mode == FailureMode::kDeny) {
+      answer.violated = static_cast<std::uint16_t>(1U << answer.binding);
+      answer.decision.source = Source::kFailedClosed;
+      answer.decision.retry_after = answer.decision.reset_after = microseconds{retry_after_us(now)};
+    } else {
+      answer.ok = true;
+      answer.decision.allowed = true;
+      answer.decision.source = Source::kFailedOpen;
+      answer.decision.remaining = answer.decision.limit;
+      answer.decision.granted = grants_cost(question.verb) ? question.cost : 0;
+    }
+  }
+  answer.fault = fault;
+  return answer;
+}
+
+Answer SafeStore::alone(const Question& question, Instant now) {
+  std::array<Charge, kChargesMax> charges;
+  std::array<std::uint8_t, kChargesMax> places{};
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < question.charges.size(); ++i) {
+    if (question.charges[i].on_failure != FailureMode::kLocal) continue;
+    places[count] = static_cast<std::uint8_t>(i);
+    charges[count++] = question.charges[i];
+  }
+  Question ours = question;
+  ours.charges = {charges.data(), count};
+  if (!owes_) owes_since_us_ = now.monotonic_us;
+  owes_ = true;
+  Answer answer = in_places(local_.ask(ours, now), {places.data(), count});
+  Decision& decision = answer.decision;
+  // Above the share, but not above the limit: it may fit once all count together again.
+  if (decision.retry_after == kNever && question.cost <= decision.limit) {
+    decision.retry_after = microseconds{retry_after_us(now)};
+  }
+  return answer;
+}
+
+Micros SafeStore::retry_after_us(Instant now) const {
+  const Micros due_us = breaker_.open() ? breaker_.probe_due_us() : Breaker::kNone_us;
+  return due_us > now.monotonic_us ? due_us - now.monotonic_us : Breaker::kFirstProbe_us;
+}
+
+Micros SafeStore::due_us() const {
+  if (state_ == State::kDown) return breaker_.probe_due_us();
+  if (state_ == State::kWarming) return warm_us_;
+  return owes_ && under_way_ == 0 ? owes_since_us_ + kOwed_us : kNone_us;
+}
+
+void SafeStore::tick(Instant now) {
+  if (state_ == State::kDown && breaker_.begin_probe(now.monotonic_us)) return probe(now);
+  if (state_ == State::kWarming && now.monotonic_us >= warm_us_) state_ = State::kUp;
+  if (state_ == State::kUp && owes_ && now.monotonic_us >= owes_since_us_ + kOwed_us) recharge(now);
+}
+
+void SafeStore::probe(Instant now) {
+  remote_.prepare(probe_);
+  remote_.ask(
+      probe_, now,
+      {.call = [](void* self, std::uint64_t, const Answer& answer) { static_cast<SafeStore*>(self)->probed(answer); },
+       .context = this,
+       .ticket = 0});
+}
+
+void SafeStore::probed(const Answer& answer) {
+  const Instant now = clock_.now();
+  if (answer.fault != StoreFault::kNone && answer.fault != StoreFault::kBadState) {
+    return breaker_.probe_failed(now.monotonic_us);
+  }
+  breaker_.probe_succeeded();
+  state_ = State::kWarming;
+  warm_us_ = now.monotonic_us + kWarming_us;
+  recharge(now);
+}
+
+void SafeStore::recharge(Instant now) {
+  if (recharging_now_) return;  // an answer that came before ask() returned: the loop below goes on with it
+  recharging_now_ = true;
+  while (owes_ && state_ != State::kDown) {
+    const auto idle = std::find_if(recharges_.begin(), recharges_.end(), [](const auto& one) { return one->idle(); });
+    if (idle == recharges_.end()) break;
+    if (owed_.empty()) local_.take_owed(now, kRecharges, owed_);
+    if (owed_.empty()) {
+      owes_ = under_way_ > 0;
+      break;
+    }
+    LocalShare::Owed owed = std::move(owed_.back());
+    owed_.pop_back();
+    ++under_way_;
+    (*idle)->ask(std::move(owed), now);
+  }
+  recharging_now_ = false;
+  if (!owes_ && state_ == State::kWarming) state_ = State::kUp;
+}
+
+void SafeStore::recharged(Recharge& done, const Answer& answer) {
+  --under_way_;
+  const Instant now = clock_.now();
+  const auto cost = static_cast<std::uint64_t>(done.owed().cost);
+  switch (answer.fault) {
+    case StoreFault::kNone:
+      stats_.charged += cost;
+      break;
+    case StoreFault::kUnreachable:
+    case StoreFault::kRefused:
+      owed_.push_back(std::move(done.owed()));  // surely not charged
+      break;
+    case StoreFault::kTimeout:
+    case StoreFault::kLost:
+    case StoreFault::kBadState:
+      stats_.lost += cost;
+      break;
+  }
+  if (answer.fault != StoreFault::kNone) learn(answer.fault, now);
+  recharge(now);
+}
+
+}  // namespace ratel

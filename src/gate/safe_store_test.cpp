@@ -1,0 +1,318 @@
+#include "gate/safe_store.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/prng.h"
+#include "limit/decide.h"
+#include "store/store_testing.h"
+
+namespace ratel {
+namespace {
+
+/// Decides, or fails in one way, at once or when told.
+class FakeRemote final : public Store {
+ public:
+  void prepare(Question& question) override {
+    for (Charge& charge : question.charges) charge.hash = {std::hash<std::string_view>{}(charge.key) | 1, 1};
+  }
+  void ask(const Question& question, Instant now, Completion done) override {
+    ++asked;
+    if (late) {
+      waiting.push_back({&question, now, done});
+    } else {
+      answer({&question, now, done}, fault);
+    }
+  }
+  void answer_next(StoreFault with) {
+    const Waiting one = waiting.front();
+    waiting.pop_front();
+    answer(one, with);
+  }
+
+  struct Waiting {
+    const Question* question;
+    Instant now;
+    Completion done;
+  };
+  StoreFault fault = StoreFault::kNone;
+  bool late = false;
+  int asked = 0;
+  std::deque<Waiting> waiting;
+  std::map<std::string, std::int64_t, std::less<>> spent;  // by key, of what was decided
+
+ private:
+  void answer(const Waiting& one, StoreFault with) {
+    Answer answer{.fault = with};
+    if (with == StoreFault::kNone) {
+      answer.decision = {.allowed = true, .limit = 100, .granted = one.question->cost};
+      spent[std::string(one.question->charges.front().key)] += one.question->cost;
+    }
+    if (with == StoreFault::kBadState) answer.faulty = 1;
+    one.done(answer);
+  }
+};
+
+class SafeStoreTest : public testing::Test {
+ protected:
+  Answer ask(FailureMode mode, std::int64_t cost = 1, Verb verb = Verb::kAllow) {
+    std::array<Charge, 1> charges{Charge{.limit = &limit_, .key = "k", .on_failure = mode}};
+    return ask(charges, cost, verb);
+  }
+  Answer ask(std::span<Charge> charges, std::int64_t cost = 1, Verb verb = Verb::kAllow) {
+    Question question{.verb = verb, .charges = charges, .cost = cost};
+    Answer answer;
+    safe_.prepare(question);
+    safe_.ask(question, clock_.now(), {keep_answer, &answer, 0});
+    return answer;
+  }
+  void open() {
+    remote_.fault = StoreFault::kUnreachable;
+    for (int i = 0; i < Breaker::kFailuresInARow; ++i) ask(FailureMode::kAllow);
+    ASSERT_EQ(safe_.state(), SafeStore::State::kDown);
+  }
+  void tick_when_due() {
+    const Micros due_us = safe_.due_us();
+    ASSERT_NE(due_us, SafeStore::kNone_us);
+    clock_.advance_us(std::max<Micros>(0, due_us - clock_.now().monotonic_us));
+    safe_.tick(clock_.now());
+  }
+
+  ManualClock clock_{at(kStart_us)};
+  Prng prng_{1};
+  KnownDebts debts_{64};
+  LocalShare local_{{.start = at(kStart_us)}, debts_};
+  FakeRemote remote_;
+  SafeStore safe_{remote_, local_, clock_, prng_};
+  BoundLimit limit_ = gcra(100, kDay_us);
+};
+
+TEST_F(SafeStoreTest, PassesDecisionsOn) {
+  const Answer answer = ask(FailureMode::kDeny);
+  EXPECT_TRUE(answer.decision.allowed);
+  EXPECT_EQ(answer.decision.source, Source::kExact);
+  EXPECT_EQ(answer.fault, StoreFault::kNone);
+  EXPECT_EQ(safe_.due_us(), SafeStore::kNone_us);
+}
+
+TEST_F(SafeStoreTest, AnswersByTheFailureModeAndSaysWhy) {
+  struct Case {
+    FailureMode mode;
+    bool allowed;
+    Source source;
+    std::int64_t remaining;
+  };
+  const Case cases[] = {{FailureMode::kLocal, true, Source::kLocal, 99},
+                        {FailureMode::kAllow, true, Source::kFailedOpen, 100},
+                        {FailureMode::kDeny, false, Source::kFailedClosed, 0}};
+  for (const StoreFault fault : {StoreFault::kUnreachable, StoreFault::kRefused, StoreFault::kTimeout,
+                                 StoreFault::kLost, StoreFault::kBadState}) {
+    for (const Case& c : cases) {
+      remote_.fault = fault;
+      const Answer answer = ask(c.mode);
+      remote_.fault = StoreFault::kNone;
+      for (int i = 0; i < 3; ++i) ask(c.mode, 1, Verb::kPeek);  // well again: the breaker stays closed
+      EXPECT_EQ(answer.decision.allowed, c.allowed);
+      EXPECT_EQ(answer.decision.source, c.source);
+      EXPECT_EQ(answer.decision.limit, 100);
+      EXPECT_EQ(answer.decision.granted, c.allowed ? 1 : 0);
+      EXPECT_EQ(answer.decision.retry_after.count() > 0, !c.allowed);
+      EXPECT_EQ(answer.violated, c.allowed ? 0 : 1);
+      EXPECT_EQ(answer.fault, fault);
+      EXPECT_EQ(answer.faulty, fault == StoreFault::kBadState ? 1 : 0);
+      EXPECT_EQ(answer.decision.remaining, c.remaining);
+      std::vector<LocalShare::Owed> forgotten;
+      local_.take_owed(clock_.now(), 100, forgotten);
+    }
+    EXPECT_EQ(safe_.stats().faults[static_cast<std::size_t>(fault)], std::size(cases));
+  }
+}
+
+TEST_F(SafeStoreTest, TheStrictestModeOfAQuestionCounts) {
+  const BoundLimit one = gcra(1, kDay_us, "one"), two = gcra(2, kDay_us, "two");
+  remote_.fault = StoreFault::kUnreachable;
+  std::array<Charge, 2> charges{Charge{.limit = &one, .key = "a", .on_failure = FailureMode::kAllow},
+                                Charge{.limit = &two, .key = "b", .on_failure = FailureMode::kDeny}};
+  Answer answer = ask(charges);
+  EXPECT_EQ(answer.decision.source, Source::kFailedClosed);
+  EXPECT_EQ(answer.binding, 1);
+  EXPECT_EQ(answer.violated, 2);
+
+  charges[1].on_failure = FailureMode::kLocal;
+  for (const bool allowed : {true, true, false}) {  // `one` is let through, `two` is counted
+    answer = ask(charges);
+    EXPECT_EQ(answer.decision.allowed, allowed);
+    EXPECT_EQ(answer.decision.source, Source::kLocal);
+    EXPECT_EQ(answer.binding, 1);
+  }
+  EXPECT_EQ(answer.violated, 2);
+}
+
+TEST_F(SafeStoreTest, OpenNobodyAsksAndADenialSaysWhenToComeBack) {
+  open();
+  const int asked = remote_.asked;
+  EXPECT_EQ(ask(FailureMode::kDeny).decision.retry_after.count(), Breaker::kFirstProbe_us);
+  clock_.advance_us(10'000);
+  EXPECT_EQ(ask(FailureMode::kDeny).decision.retry_after.count(), Breaker::kFirstProbe_us - 10'000);
+  EXPECT_EQ(remote_.asked, asked);
+}
+
+TEST_F(SafeStoreTest, ABadKeyDoesNotOpenTheBreaker) {
+  remote_.fault = StoreFault::kBadState;
+  for (int i = 0; i < 100; ++i) ask(FailureMode::kDeny);
+  EXPECT_EQ(safe_.state(), SafeStore::State::kUp);
+}
+
+TEST_F(SafeStoreTest, ACostAboveTheShareMayFitLater) {
+  local_.set_processes(10);
+  open();
+  const Answer answer = ask(FailureMode::kLocal, 50);
+  EXPECT_FALSE(answer.decision.allowed);
+  EXPECT_EQ(answer.decision.retry_after.count(), Breaker::kFirstProbe_us);
+  EXPECT_EQ(ask(FailureMode::kLocal, 101).decision.retry_after, kNever);
+}
+
+TEST_F(SafeStoreTest, ProbesUntilTheStoreIsBack) {
+  open();
+  tick_when_due();
+  EXPECT_EQ(safe_.state(), SafeStore::State::kDown);
+  remote_.fault = StoreFault::kNone;
+  tick_when_due();
+  EXPECT_EQ(safe_.state(), SafeStore::State::kUp);
+  EXPECT_EQ(ask(FailureMode::kDeny).decision.source, Source::kExact);
+  EXPECT_EQ(safe_.stats().opened, 1U);
+}
+
+TEST_F(SafeStoreTest, OneProbeAtATime) {
+  open();
+  remote_.late = true;
+  tick_when_due();
+  EXPECT_EQ(remote_.waiting.size(), 1U);
+  EXPECT_EQ(safe_.due_us(), SafeStore::kNone_us);
+  clock_.advance_us(kSecond_us);
+  safe_.tick(clock_.now());
+  EXPECT_EQ(remote_.waiting.size(), 1U);
+  remote_.answer_next(StoreFault::kTimeout);
+  EXPECT_NE(safe_.due_us(), SafeStore::kNone_us);
+}
+
+TEST_F(SafeStoreTest, ChargesWhatItAdmittedAloneBeforeItAsksAgain) {
+  open();
+  for (int i = 0; i < 7; ++i) ask(FailureMode::kLocal);
+  remote_.fault = StoreFault::kNone;
+  remote_.late = true;
+  tick_when_due();
+  remote_.answer_next(StoreFault::kNone);  // the probe
+  EXPECT_EQ(safe_.state(), SafeStore::State::kWarming);
+  EXPECT_EQ(ask(FailureMode::kDeny).decision.source, Source::kFailedClosed);
+  ASSERT_EQ(remote_.waiting.size(), 1U);
+  EXPECT_EQ(remote_.waiting.front().question->verb, Verb::kAtMost);
+  remote_.answer_next(StoreFault::kNone);
+  EXPECT_EQ(safe_.state(), SafeStore::State::kUp);
+  EXPECT_EQ(remote_.spent["k"], 7);
+  EXPECT_EQ(safe_.stats().charged, 7U);
+}
+
+TEST_F(SafeStoreTest, AChargeThatMayHaveBeenDoneIsNotRepeated) {
+  struct Case {
+    StoreFault fault;
+    std::int64_t spent;
+    std::uint64_t lost;
+  };
+  for (const Case& c : {Case{StoreFault::kTimeout, 0, 7}, Case{StoreFault::kLost, 0, 7},
+                        Case{StoreFault::kUnreachable, 7, 0}, Case{StoreFault::kRefused, 7, 0}}) {
+    SafeStore safe(remote_, local_, clock_, prng_);
+    remote_.spent.clear();
+    remote_.late = false;
+    remote_.fault = StoreFault::kUnreachable;
+    std::array<Charge, 1> charges{Charge{.limit = &limit_, .key = "k", .on_failure = FailureMode::kLocal}};
+    Question question{.charges = charges};
+    for (int i = 0; i < 7; ++i) {
+      Answer answer;
+      safe.prepare(question);
+      safe.ask(question, clock_.now(), {keep_answer, &answer, 0});
+    }
+    remote_.late = true;
+    clock_.advance_us(Breaker::kFirstProbe_us);
+    safe.tick(clock_.now());
+    remote_.answer_next(StoreFault::kNone);  // the probe
+    remote_.answer_next(c.fault);
+    while (!remote_.waiting.empty()) remote_.answer_next(StoreFault::kNone);
+    EXPECT_EQ(safe.state(), SafeStore::State::kUp);
+    EXPECT_EQ(remote_.spent["k"], c.spent) << static_cast<int>(c.fault);
+    EXPECT_EQ(safe.stats().lost, c.lost);
+  }
+}
+
+TEST_F(SafeStoreTest, ManyChargesGoAFewAtATime) {
+  open();
+  constexpr int kKeys = 100;
+  for (int i = 0; i < kKeys; ++i) {
+    const std::string key = "key" + std::to_string(i);
+    std::array<Charge, 1> charges{Charge{.limit = &limit_, .key = key}};
+    ask(charges);
+  }
+  remote_.late = true;
+  tick_when_due();
+  remote_.answer_next(StoreFault::kNone);
+  std::size_t most = 0;
+  while (!remote_.waiting.empty()) {
+    most = std::max(most, remote_.waiting.size());
+    remote_.answer_next(StoreFault::kNone);
+  }
+  EXPECT_EQ(most, SafeStore::kRecharges);
+  EXPECT_EQ(safe_.stats().charged, static_cast<std::uint64_t>(kKeys));
+  EXPECT_EQ(safe_.state(), SafeStore::State::kUp);
+}
+
+TEST_F(SafeStoreTest, WarmingEndsThoughChargesAreSlow) {
+  open();
+  ask(FailureMode::kLocal);
+  remote_.late = true;
+  tick_when_due();
+  remote_.answer_next(StoreFault::kNone);
+  ASSERT_EQ(safe_.state(), SafeStore::State::kWarming);
+  tick_when_due();
+  EXPECT_EQ(safe_.state(), SafeStore::State::kUp);
+  remote_.answer_next(StoreFault::kNone);
+  EXPECT_EQ(remote_.spent["k"], 1);
+}
+
+TEST_F(SafeStoreTest, AFailureWhileWarmingMayOpenItAgain) {
+  open();
+  for (int i = 0; i < 50; ++i) {
+    const std::string key = "key" + std::to_string(i);
+    std::array<Charge, 1> charges{Charge{.limit = &limit_, .key = key}};
+    ask(charges);
+  }
+  remote_.late = true;
+  tick_when_due();
+  remote_.answer_next(StoreFault::kNone);
+  for (int i = 0; i < Breaker::kFailuresInARow; ++i) remote_.answer_next(StoreFault::kUnreachable);
+  EXPECT_EQ(safe_.state(), SafeStore::State::kDown);
+  while (!remote_.waiting.empty()) remote_.answer_next(StoreFault::kUnreachable);
+  // Back for good: nothing of it was done, so all of it is charged.
+  remote_.late = false;
+  remote_.fault = StoreFault::kNone;
+  tick_when_due();
+  EXPECT_EQ(safe_.state(), SafeStore::State::kUp);
+  EXPECT_EQ(safe_.stats().charged, 50U);
+}
+
+TEST_F(SafeStoreTest, ASingleFailureIsChargedAfterwards) {
+  remote_.fault = StoreFault::kUnreachable;
+  ask(FailureMode::kLocal);
+  remote_.fault = StoreFault::kNone;
+  EXPECT_EQ(safe_.state(), SafeStore::State::kUp);
+  EXPECT_EQ(safe_.due_us(), clock_.now().monotonic_us + SafeStore::kOwed_us);
+  tick_when_due();
+  EXPECT_EQ(remote_.spent["k"], 1);
+  EXPECT_EQ(safe_.due_us(), SafeStore::kNone_us);
+}
+
+}  // namespace
+}  // namespace ratel
