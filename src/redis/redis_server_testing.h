@@ -34,6 +34,20 @@ struct TestReply {
   }
 };
 
+/// The root of the work tree; made by cmake.
+extern const char* const kSourceDir;
+
+/// A server to test with, and its name in the names of tests.
+struct ServerKind {
+  std::string name;
+  std::string binary;
+};
+
+/// Debian's Redis, and the Valkey that tools/fetch-valkey puts there.
+inline std::vector<ServerKind> server_kinds() {
+  return {{"redis", "redis-server"}, {"valkey", std::string(kSourceDir) + "/build/valkey/valkey-server"}};
+}
+
 /// Listens on a Unix socket in a folder of its own, which goes with it.
 class RedisServer {
  public:
@@ -82,7 +96,9 @@ class RedisServer {
 
  private:
   [[noreturn]] void give_up(const std::string& said) {
-    ADD_FAILURE() << "this test needs the server, and it did not start; tools/install-deps installs it. " << said;
+    ADD_FAILURE()
+        << "this test needs the server, and it did not start; tools/install-deps or tools/fetch-valkey gets it. "
+        << said;
     std::exit(1);
   }
 
@@ -114,12 +130,14 @@ class RedisClient {
     return send(command);
   }
 
-  TestReply send(std::string_view command) {
+  /// As many commands as `count` says; the reply to the last.
+  TestReply send(std::string_view command, int count = 1) {
     while (!command.empty()) {
       const ssize_t size = ::write(socket_, command.data(), command.size());
       if (size <= 0) lost();
       command.remove_prefix(static_cast<std::size_t>(size));
     }
+    while (--count > 0) read();
     return read();
   }
 

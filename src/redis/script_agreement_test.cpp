@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "base/prng.h"
@@ -198,21 +199,22 @@ class Trace {
   Micros latest_us_ = 0;
 };
 
-struct Kind {
+struct Mix {
   std::string name;
   std::optional<Algorithm> algorithm;  // none: all but concurrency, mixed
 };
 
-class ScriptAgrees : public testing::TestWithParam<Kind> {};
+class ScriptAgrees : public testing::TestWithParam<std::tuple<ServerKind, Mix>> {};
 
 TEST_P(ScriptAgrees, WithDecideOnRandomTraces) {
   static std::uint64_t seed = 1;
-  RedisServer server("redis-server");
+  const auto& [kind, mix] = GetParam();
+  RedisServer server(kind.binary);
   RedisClient client(server.socket());
   ScriptStore store(client, script_with_clock());
   for (int i = 0; i < kDecisions / kDecisionsOfATrace; ++i, ++seed) {
     client.run({"FLUSHALL"});
-    Trace trace(store, seed, GetParam().algorithm);
+    Trace trace(store, seed, mix.algorithm);
     for (int j = 0; j < kDecisionsOfATrace; ++j) {
       ASSERT_EQ(trace.step(), "") << "seed " << seed << " step " << j;
       ASSERT_FALSE(HasFailure());
@@ -220,12 +222,18 @@ TEST_P(ScriptAgrees, WithDecideOnRandomTraces) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, ScriptAgrees,
-                         testing::Values(Kind{"gcra", Algorithm::kGcra}, Kind{"fixed_window", Algorithm::kFixedWindow},
-                                         Kind{"sliding_window", Algorithm::kSlidingWindow},
-                                         Kind{"sliding_log", Algorithm::kSlidingLog},
-                                         Kind{"concurrency", Algorithm::kConcurrency}, Kind{"mixed", {}}),
-                         [](const auto& kind) { return kind.param.name; });
+const Mix kMixes[] = {{"gcra", Algorithm::kGcra},
+                      {"fixed_window", Algorithm::kFixedWindow},
+                      {"sliding_window", Algorithm::kSlidingWindow},
+                      {"sliding_log", Algorithm::kSlidingLog},
+                      {"concurrency", Algorithm::kConcurrency},
+                      {"mixed", {}}};
+
+INSTANTIATE_TEST_SUITE_P(Mixes, ScriptAgrees,
+                         testing::Combine(testing::ValuesIn(server_kinds()), testing::ValuesIn(kMixes)),
+                         [](const auto& test) {
+                           return std::get<0>(test.param).name + "_" + std::get<1>(test.param).name;
+                         });
 
 }  // namespace
 }  // namespace ratel

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <tuple>
 
 #include "limit/vectors_testing.h"
 #include "redis/script_testing.h"
@@ -10,14 +11,15 @@
 namespace ratel {
 namespace {
 
-class ScriptVectors : public testing::TestWithParam<std::string> {};
+class ScriptVectors : public testing::TestWithParam<std::tuple<ServerKind, std::string>> {};
 
 TEST_P(ScriptVectors, Agree) {
-  RedisServer server("redis-server");
+  const auto& [kind, file] = GetParam();
+  RedisServer server(kind.binary);
   RedisClient client(server.socket());
   ScriptStore store(client, script_with_clock());
   int steps = 0;
-  for_each_vector(GetParam(), [&](const VectorTrace& trace) {
+  for_each_vector(file, [&](const VectorTrace& trace) {
     const BoundLimit bound{.limit = trace.limit, .identity = "vector", .label = {}};
     client.run({"FLUSHALL"});
     for (const VectorTrace::Element step : trace.steps.get_array()) {
@@ -37,8 +39,11 @@ TEST_P(ScriptVectors, Agree) {
   EXPECT_GT(steps, 400);
 }
 
-INSTANTIATE_TEST_SUITE_P(Traces, ScriptVectors, testing::ValuesIn(vector_files()),
-                         [](const auto& trace) { return trace.param; });
+INSTANTIATE_TEST_SUITE_P(Traces, ScriptVectors,
+                         testing::Combine(testing::ValuesIn(server_kinds()), testing::ValuesIn(vector_files())),
+                         [](const auto& trace) {
+                           return std::get<0>(trace.param).name + "_" + std::get<1>(trace.param);
+                         });
 
 }  // namespace
 }  // namespace ratel

@@ -27,6 +27,7 @@
       end
     end
     reply[n + 1], reply[n + 2] = told_start, told_count
+    size = n + 2
     local left = capacity - count
     if least > left then least = left end
     if cost > left then fits = fits and cost == 0 end
@@ -38,8 +39,8 @@
     if verb == 'f' then
       if cost > 0 and count > 0 then
         count = count - cost
-        if count > 0 then text = format('%.0f:%.0f', s[3], count) else gone = true end
+        if count > 0 then text = format('%d:%d', s[3], count) else gone = true end
       end
     elseif granted > 0 then
-      text = format('%.0f:%.0f', s[3], count + granted)
+      text = format('%d:%d', s[3], count + granted)
     end

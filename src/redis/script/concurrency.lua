@@ -39,7 +39,7 @@
         if not held_until then
           local heavy = call('ZSCORE', key, 'c' .. id)
           if heavy then
-            s.member, s.cost = format('%.0f:', -heavy) .. id, -heavy
+            s.member, s.cost = format('%d:', -heavy) .. id, -heavy
             held_until = call('ZSCORE', key, s.member)
           end
         end
@@ -75,6 +75,7 @@
     end
     s.ended, s.used = ended, used
     reply[n + 1], reply[n + 2], reply[n + 3], reply[n + 4], reply[n + 5] = used, wait, s.held and 1 or 0, used, s.ends
+    size = n + 5
     states[i] = s
 --@ write
   elseif kind == 'c' then
@@ -103,15 +104,15 @@
         end
       end
     elseif s.held and (verb == 'n' and granted >= 0 or verb == 'a' and granted > 0) then
-      call('ZADD', key, ends_, s.member)
+      call('ZADD', key, format('%d', ends_), s.member)
       changed = true
     elseif verb == 'a' and granted > 0 then
       changed, used = true, used + granted
       if granted == 1 then
-        call('ZADD', key, ends_, '1:' .. s.id)
+        call('ZADD', key, format('%d', ends_), '1:' .. s.id)
       else
         extra = extra + granted - 1
-        call('ZADD', key, ends_, format('%.0f:', granted) .. s.id, -granted, 'c' .. s.id, -extra, 'x')
+        call('ZADD', key, format('%d', ends_), format('%d:', granted) .. s.id, -granted, 'c' .. s.id, -extra, 'x')
       end
     end
     if changed then

@@ -16,6 +16,7 @@
       end
     end
     reply[n + 1], reply[n + 2] = told_end, told_count
+    size = n + 2
     local left = capacity - count
     if least > left then least = left end
     if cost > left then fits = fits and cost == 0 end

@@ -26,6 +26,7 @@
       end
     end
     reply[n + 1], reply[n + 2] = told_q, told_r
+    size = n + 2
     local to_q, to_r = q + cq, r + cr
     if to_r >= L then to_q, to_r = to_q + 1, to_r - L end
     if verb == 'm' then
@@ -83,5 +84,5 @@
     end
     if written or s[7] then
       ends = q
-      text = r == 0 and q or format('%.0f:%.0f', q, r)
+      text = r == 0 and format('%d', q) or format('%d:%d', q, r)
     end

@@ -28,12 +28,12 @@ local match, format = string.match, string.format
 local p, patience = 4, 0
 if verb == 'r' then p, patience = 5, ARGV[4] + 0 end
 
-local reply = {0, now, 0, 0}
-local states = {}
+-- Made as long as the reply to most questions is, since a table that grows costs more than the rest of it.
+local reply, states, size = {0, now, 0, 0, -1, 0}, {false}, 4
 -- Whether each counter admits the cost; the most that all admit; a bit for each that is clamped or cannot be read; and
 -- whether the caller has to ask again.
 local fits, least, clamped, faults, again = true, cost, 0, 0, false
 for i = 1, #KEYS do
-  local key, kind, n = KEYS[i], ARGV[p], #reply
+  local key, kind, n = KEYS[i], ARGV[p], size
   if kind == nil then
     return redis.error_reply('ERR ratel: an argument is missing')

@@ -26,7 +26,7 @@
         -- A clock behind the newest entry finds nothing that the entry outlived.
         s.horizon = (at > now and at or now) - period
         if s.horizon < mark then s.horizon = mark end
-        oldest = call('ZRANGEBYSCORE', key, format('(%.0f', s.horizon), '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
+        oldest = call('ZRANGEBYSCORE', key, format('(%d', s.horizon), '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
         local first_total, first_part = match(oldest[1] or '', '^(%d+):(%d+)')
         if first_total then
           before = (first_total - first_part) % 4503599627370496
@@ -61,6 +61,7 @@
       end
     end
     reply[n + 1], reply[n + 2], reply[n + 3], reply[n + 4], reply[n + 5] = s.used, wait, 0, s.used, s.ends
+    size = n + 5
     states[i] = s
 --@ write
   elseif kind == 'l' then
@@ -88,15 +89,15 @@
         total = (s.before + keep) % 4503599627370496
         local part = left_part - (left_total - total) % 4503599627370496
         call('ZREM', key, member)
-        local mark = s.horizon >= 0 and format(':%.0f', s.horizon) or ''
-        call('ZADD', key, at, format('%.0f:%.0f', total, part) .. mark)
+        local mark = s.horizon >= 0 and format(':%d', s.horizon) or ''
+        call('ZADD', key, format('%d', at), format('%d:%d', total, part) .. mark)
         used, written, ends = used - cost, true, at + s.period
       end
     elseif verb ~= 'f' and granted > 0 then
       written = true
       if used == 0 then
         if s[2] then call('UNLINK', key) end
-        call('ZADD', key, now, format('%.0f:%.0f', granted, granted))
+        call('ZADD', key, format('%d', now), format('%d:%d', granted, granted))
         ends = now + s.period
       else
         total = (total + granted) % 4503599627370496
@@ -106,8 +107,8 @@
           at, part, mark = s.at, s.part + granted, s.mark
           call('ZREM', key, s[2])
         end
-        call('ZADD', key, at, format('%.0f:%.0f', total, part) .. (mark >= 0 and format(':%.0f', mark) or ''))
-        local aged = call('ZCOUNT', key, '-inf', s.horizon)
+        call('ZADD', key, format('%d', at), format('%d:%d', total, part) .. (mark >= 0 and format(':%d', mark) or ''))
+        local aged = call('ZCOUNT', key, '-inf', format('%d', s.horizon))
         if aged > 0 then call('ZREMRANGEBYRANK', key, 0, (aged > 64 and 64 or aged) - 1) end
         ends = at + s.period
       end

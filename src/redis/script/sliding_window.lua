@@ -21,6 +21,7 @@
       end
     end
     reply[n + 1], reply[n + 2], reply[n + 3] = told_start, told_previous, told_current
+    size = n + 3
     local rest = period - (now > start and now - start or 0)
     -- Whether previous * rest <= room * period. Beyond 2^53 in limbs of 15 bits, each product below 2^48.
     local function weighs_at_most(room)
@@ -64,5 +65,5 @@
       current, written = current + granted, true
     end
     -- A window refunded to nothing is kept too: a clock behind it stands at its start all the same.
-    if written then text = format('%.0f:%.0f:%.0f', start, previous, current) end
+    if written then text = format('%d:%d:%d', start, previous, current) end
     ends = start + (current > 0 and 2 or 1) * period
