@@ -24,6 +24,8 @@ class Backoff {
     return pause_us;
   }
 
+  /// The server does not want us: password, rights, too many clients. That takes a while to change.
+  void refused() { ceiling_us_ = kCeiling_us; }
   /// A connection has ended that had been good for this long.
   void ended(Micros healthy_us) {
     if (healthy_us >= kHealthy_us) ceiling_us_ = kFirst_us;
@@ -37,8 +39,8 @@ class Backoff {
 /// thread.
 class HandshakeBudget {
  public:
-  static constexpr int kBurst = 16;                             // a small cluster at once
-  static constexpr Micros kInterval_us = 50 * kMillisecond_us;  // then 20 a second
+  static constexpr int kBurst = 32;                             // a small cluster at once
+  static constexpr Micros kInterval_us = 20 * kMillisecond_us;  // then 50 a second
 
   /// True, and one is spent. Otherwise it is worth asking again at next_us().
   bool take(Micros now_us) {

@@ -16,6 +16,7 @@ Link::Link(const LinkOptions& options, Shell& shell, Owner& owner)
 void Link::open(const Address& address, Instant now) {
   CHECK(state_ == State::kClosed);
   address_ = address;
+  was_ready_ = false;
   state_ = State::kDialing;
   step_by_us_ = now.monotonic_us + options_.dial_us;
   shell_.dial(*this);
@@ -56,6 +57,17 @@ void Link::close(Closed why, std::string_view what, Instant now) {
   owner_.closed(*this, why, now);
 }
 
+void Link::retire(std::string_view what, Instant now) {
+  if (state_ != State::kReady || queue_.size() == 0) {
+    if (state_ != State::kRetiring) close(Closed::kByUs, what, now);
+    return;
+  }
+  state_ = State::kRetiring;
+  last_error_ = what;
+  step_by_us_ = now.monotonic_us + kRetiring_us;
+  shell_.wake(*this);
+}
+
 void Link::lost(std::string_view what, Instant now) {
   close(state_ == State::kDialing ? Closed::kUnreachable : Closed::kLost, what, now);
 }
@@ -68,6 +80,7 @@ void Link::receive(std::string_view bytes, Instant now) {
     switch (reader_.read(bytes)) {
       case RespReplyReader::Outcome::kReply:
         take_reply(reader_.reply(), now);
+        if (state_ == State::kRetiring && queue_.size() == 0) close(Closed::kByUs, std::string(last_error_), now);
         break;
       case RespReplyReader::Outcome::kMalformed:
         close(Closed::kPoisoned, "what it sends is no RESP", now);
@@ -119,6 +132,7 @@ void Link::take_own(std::uint8_t own, RespReply reply, Instant now) {
       return greet(now);
     case Greeting::Verdict::kReady:
       state_ = State::kReady;
+      was_ready_ = true;
       not_yet_us_ = kNotYetFirst_us;
       ready_since_us_ = now.monotonic_us;
       return owner_.ready(*this, now);
@@ -198,6 +212,9 @@ bool Link::cancel(RequestQueue::Place place) {
 void Link::tick(Instant now) {
   const Micros now_us = now.monotonic_us;
   if (state_ == State::kClosed) return;
+  if (state_ == State::kRetiring && now_us >= step_by_us_) {
+    return close(Closed::kByUs, std::string(last_error_), now);
+  }
   if (state_ != State::kReady && now_us >= step_by_us_) {
     return close(Closed::kUnreachable, state_ == State::kDialing ? "no connection in time" : "no answer in time", now);
   }

@@ -2,7 +2,7 @@
 // One connection to a server, without its socket: told what happened and what time it is, it says what to write and
 // when it wants to be woken. Belongs to one event loop.
 //
-//   kClosed ─open→ kDialing ─connected→ kGreeting ─→ kReady        each ─close→ kClosed
+//   kClosed ─open→ kDialing ─connected→ kGreeting ─→ kReady ─retire→ kRetiring        each ─close→ kClosed
 //
 // Every request ends in exactly one call of its receiver, unless it was cancelled first: with its reply, or with
 // whether it was perhaps executed. A reply that fits no request, or has not the shape it should, shows that the two
@@ -41,7 +41,7 @@ class LinkReceiver {
 
 class Link {
  public:
-  enum class State : std::uint8_t { kClosed, kDialing, kGreeting, kReady };
+  enum class State : std::uint8_t { kClosed, kDialing, kGreeting, kReady, kRetiring };
   enum class Closed : std::uint8_t {
     kUnreachable,  // it did not come to be, in time
     kLost,         // the other side ended it
@@ -82,6 +82,8 @@ class Link {
   static constexpr Micros kHeartbeatPatience_us = 2 * kSecond_us;
   /// Nothing read for this long while replies are owed, or four times a question's deadline, means a dead server.
   static constexpr Micros kPatienceMin_us = 200 * kMillisecond_us;
+  /// How long a link that is no longer wanted waits for what it is owed.
+  static constexpr Micros kRetiring_us = 200 * kMillisecond_us;
   /// Between attempts to begin while the server loads its data or runs a long script; doubles up to the second.
   static constexpr Micros kNotYetFirst_us = 100 * kMillisecond_us;
   static constexpr Micros kNotYetCeiling_us = kSecond_us;
@@ -93,6 +95,8 @@ class Link {
   /// REQUIRES: state() == kClosed
   void open(const Address& address, Instant now);
   void close(Closed why, std::string_view what, Instant now);
+  /// Takes no more, and closes when what it is owed has come. What is not ready is closed at once.
+  void retire(std::string_view what, Instant now);
 
   // --- from the shell ---
   void connected(Instant now);
@@ -128,7 +132,8 @@ class Link {
   const ClockOffset& clock() const { return clock_; }
   void sample_clock(Micros store_us, Instant now) { clock_.sample(store_us, now.monotonic_us); }
   std::size_t owed() const { return queue_.size(); }
-  Micros ready_since_us() const { return ready_since_us_; }
+  /// How long it has been good, or was.
+  Micros healthy_us(Instant now) const { return was_ready_ ? now.monotonic_us - ready_since_us_ : 0; }
   bool resp3() const { return greeting_.resp3(); }
   /// Why it was closed last, in words.
   const std::string& last_error() const { return last_error_; }
@@ -160,6 +165,7 @@ class Link {
   Micros greet_again_us_ = kNeverDue_us;
   Micros last_read_us_ = 0;
   Micros ready_since_us_ = 0;
+  bool was_ready_ = false;            // since it was opened
   Micros dead_at_us_ = kNeverDue_us;  // unless something is read before
   bool loading_scripts_ = false;
   std::uint64_t script_loads_ = 0;  // after the greeting: how often the server had lost them

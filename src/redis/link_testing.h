@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "redis/link.h"
+#include "wire/resp_command.h"
 #include "wire/resp_parser.h"
 
 namespace ratel {
@@ -71,6 +72,43 @@ class FakeReceiver final : public LinkReceiver {
 
   std::vector<std::string> log;
   bool refuses = false;
+};
+
+inline constexpr std::string_view kHello3 = "%2\r\n$6\r\nserver\r\n$5\r\nredis\r\n$4\r\nrole\r\n$6\r\nmaster\r\n";
+inline constexpr std::string_view kRoleMaster = "*3\r\n$6\r\nmaster\r\n:0\r\n*0\r\n";
+inline constexpr std::string_view kTime = "*2\r\n$10\r\n1700000000\r\n$6\r\n000005\r\n";
+inline const std::string kSettled = "+OK\r\n+OK\r\n-ERR unknown subcommand 'CAPA'\r\n" + std::string(kRoleMaster) +
+                                    "$3\r\nsha\r\n" + std::string(kTime) + "+PONG\r\n";
+
+/// A link with all that stands around it.
+struct LinkRig {
+  explicit LinkRig(LinkOptions with = {.scripts = {"return 1"}}) : options(std::move(with)) {}
+
+  void dial() { link.open({.host = "127.0.0.1", .port = 6379}, at_us(now_us)); }
+  void receive(std::string_view bytes) { link.receive(bytes, at_us(now_us)); }
+  void get_ready() {
+    dial();
+    link.connected(at_us(now_us));
+    said(link);
+    receive(kHello3);
+    said(link);
+    receive(kSettled);
+    ASSERT_TRUE(link.is_ready()) << link.last_error();
+    owner.log.clear();
+  }
+  /// Asks PING n, which the server may answer with anything.
+  std::optional<RequestQueue::Place> ask(std::uint64_t token, Micros deadline_us = 50'000) {
+    std::string bytes;
+    append_command({"PING", std::to_string(token)}, bytes);
+    return link.send({.bytes = bytes, .deadline_us = deadline_us}, receiver, token, at_us(now_us));
+  }
+
+  LinkOptions options;
+  FakeShell shell;
+  FakeOwner owner;
+  FakeReceiver receiver;
+  Link link{options, shell, owner};
+  Micros now_us = 1'000'000;
 };
 
 }  // namespace ratel

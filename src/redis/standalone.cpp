@@ -1,0 +1,22 @@
+#include "redis/standalone.h"
+
+namespace ratel {
+
+Topology::Next Standalone::errored(const StoreError& error, Link& link, std::uint16_t, Instant now) {
+  settle(error, link, now);
+  if (error.action != StoreError::Action::kRediscover) return {};
+  if (error.kind == StoreError::Kind::kRedirect) {
+    const std::string host(error.host.empty() ? link.address().host : error.host);
+    endpoint_.go_to({.host = host, .port = error.port}, now);
+  } else {
+    endpoint_.reconnect("the server is a replica now", now);
+  }
+  return {.kind = Next::Kind::kLater, .pause_us = kRetry_us};
+}
+
+void Standalone::endpoint_closed(Endpoint& endpoint, Link::Closed why, Instant now) {
+  const bool wrong = why == Link::Closed::kUnreachable || why == Link::Closed::kReplica;
+  if (wrong && endpoint.address() != home_) endpoint.go_to(home_, now);
+}
+
+}  // namespace ratel
