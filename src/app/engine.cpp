@@ -33,6 +33,7 @@ std::vector<std::string> host_names(const Settings& settings) {
 
 Engine::Loop::Loop(Engine& engine)
     : gate(engine.store_),
+      resolver(engine.settings_.on_store_failure),
       metrics(engine.metrics_.add_loop()),
       accept_failures(engine.log_, LogLevel::kError, "cannot accept connections"),
       resp({.gate = gate,

@@ -44,7 +44,7 @@ class SafeStore final : public Store {
   void tick(Instant now);
 
   struct Stats {
-    std::array<std::uint64_t, 6> faults{};  // questions without a decision, by StoreFault
+    std::array<std::uint64_t, kStoreFaultCount> faults{};  // questions without a decision, by StoreFault
     std::uint64_t opened = 0;               // how often the breaker has
     std::uint64_t charged = 0;              // units admitted alone, charged since
     std::uint64_t lost = 0;                 // units admitted alone of which it is not known whether they were charged

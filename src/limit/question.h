@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/clock.h"
+#include "base/store_fault.h"
 #include "limit/bound_limit.h"
 #include "ratel/decision.h"
 
@@ -17,16 +18,6 @@ enum class Verb : std::uint8_t { kAllow, kAtMost, kPeek, kRefund, kReset, kReser
 
 /// What answers for a store that cannot: this process alone with its share of the limit, a yes, or a no.
 enum class FailureMode : std::uint8_t { kLocal, kAllow, kDeny };
-
-/// Why a store gave no decision. The first two are sure not to have charged anybody.
-enum class StoreFault : std::uint8_t {
-  kNone,         // it decided
-  kUnreachable,  // it was not asked: no connection, or too much is owed on it already
-  kRefused,      // it said that it did nothing: out of memory, loading, read-only, no rights...
-  kTimeout,      // no answer by the deadline; it may have decided
-  kLost,         // the connection ended before the answer; it may have decided
-  kBadState,     // what stands under a counter's key is not a counter; Answer::faulty says whose. Nobody was charged
-};
 
 /// How many limits one question may name, over all its rules.
 inline constexpr std::size_t kChargesMax = 16;

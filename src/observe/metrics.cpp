@@ -77,6 +77,16 @@ void append_row(const Loops& loops, std::uint32_t series, std::string_view rule,
   }
 }
 
+void append_faults(const Loops& loops, std::uint32_t series, std::string_view rule, Text& text) {
+  for (std::size_t f = 1; f < kStoreFaultCount; ++f) {
+    const auto fault = static_cast<StoreFault>(f);
+    std::uint64_t sum = 0;
+    for (const auto& loop : loops) sum += loop->faults(series, fault);
+    if (sum == 0) continue;
+    text.row("ratel_degraded_decisions_total", {{"rule", rule}, {"reason", name_of(fault)}}, sum);
+  }
+}
+
 void append_rejections(const Loops& loops, Text& text) {
   text.family("ratel_rejected_inputs_total", "Inputs that were no question, by reason.", "counter");
   for (std::size_t i = 0; i < kRejectedCount; ++i) {
@@ -154,6 +164,12 @@ std::string Metrics::text() const {
   append_row(loops_, kAdhocSeries, "(in question)", text);
   append_row(loops_, kOtherSeries, "(other rules)", text);
   for (const auto& [rule, series] : series_) append_row(loops_, series, rule, text);
+  text.family("ratel_degraded_decisions_total",
+              "Decisions that the store did not make, by rule and by why it gave none.", "counter");
+  append_faults(loops_, kThrottleSeries, "(cl.throttle)", text);
+  append_faults(loops_, kAdhocSeries, "(in question)", text);
+  append_faults(loops_, kOtherSeries, "(other rules)", text);
+  for (const auto& [rule, series] : series_) append_faults(loops_, series, rule, text);
   append_latency(loops_, text);
   append_rejections(loops_, text);
 

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/micros.h"
+#include "base/store_fault.h"
 #include "ratel/decision.h"
 
 namespace ratel {
@@ -58,16 +59,20 @@ class Counter {
 class LoopMetrics {
  public:
   /// Upper bounds of the histogram's buckets; one more counts all that took longer.
-  static constexpr std::array<Micros, 16> kBounds_us = {
-      1, 2, 5, 10, 20, 50, 100, 200, 500, 1'000, 2'000, 5'000, 10'000, 50'000, 200'000, 1'000'000};
+  static constexpr std::array<Micros, 16> kBounds_us = {1,   2,     5,     10,    20,     50,     100,     200,
+                                                        500, 1'000, 2'000, 5'000, 10'000, 50'000, 200'000, 1'000'000};
 
-  LoopMetrics() : rows_(kSeriesMax) {}
+  LoopMetrics() : rows_(kSeriesMax), faults_(kSeriesMax) {}
 
   /// `series` from Metrics::series, or one of the fixed ones.
   void decided(std::uint32_t series, bool allowed, bool would_deny, Source source) {
     const Outcome outcome = !allowed ? Outcome::kDenied : would_deny ? Outcome::kWouldDeny : Outcome::kAllowed;
     rows_[series < kSeriesMax ? series : kOtherSeries][index(outcome, source)].add();
     ++unmeasured_;
+  }
+  /// Besides decided(), where the store gave no decision.
+  void degraded(std::uint32_t series, StoreFault fault) {
+    faults_[series < kSeriesMax ? series : kOtherSeries][static_cast<std::size_t>(fault)].add();
   }
   void rejected(Rejected reason) { rejected_[static_cast<std::size_t>(reason)].add(); }
 
@@ -79,6 +84,9 @@ class LoopMetrics {
 
   std::uint64_t decisions(std::uint32_t series, Outcome outcome, Source source) const {
     return rows_[series][index(outcome, source)].value();
+  }
+  std::uint64_t faults(std::uint32_t series, StoreFault fault) const {
+    return faults_[series][static_cast<std::size_t>(fault)].value();
   }
   std::uint64_t rejections(Rejected reason) const { return rejected_[static_cast<std::size_t>(reason)].value(); }
   std::uint64_t in_bucket(std::size_t bucket) const { return buckets_[bucket].value(); }
@@ -92,6 +100,7 @@ class LoopMetrics {
 
   using Row = std::array<Counter, kOutcomeCount * kSourceCount>;
   std::vector<Row> rows_;
+  std::vector<std::array<Counter, kStoreFaultCount>> faults_;  // as rows_
   std::array<Counter, kRejectedCount> rejected_;
   std::array<Counter, kBounds_us.size() + 1> buckets_;
   Counter sum_us_;

@@ -11,6 +11,16 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
+TEST(Metrics, CountsDegradedDecisionsByRuleAndReason) {
+  Metrics metrics;
+  LoopMetrics& loop = metrics.add_loop();
+  loop.degraded(metrics.series("login"), StoreFault::kTimeout);
+  loop.degraded(kThrottleSeries, StoreFault::kBadState);
+  const std::string text = metrics.text();
+  EXPECT_THAT(text, HasSubstr(R"_(ratel_degraded_decisions_total{rule="(cl.throttle)",reason="bad_state"} 1)_"));
+  EXPECT_THAT(text, HasSubstr(R"_(ratel_degraded_decisions_total{rule="login",reason="timeout"} 1)_"));
+}
+
 TEST(Metrics, CountsDecisionsByRuleAnswerAndSource) {
   Metrics metrics;
   LoopMetrics& one = metrics.add_loop();
@@ -116,8 +126,9 @@ TEST(Metrics, IsWhollyTheExpositionFormat) {
     families.push_back(name);
     ASSERT_TRUE(std::getline(lines, line) && line.starts_with("# TYPE " + name + " "));
   }
-  EXPECT_THAT(families, testing::ElementsAre("ratel_decisions_total", "ratel_answer_duration_seconds",
-                                             "ratel_rejected_inputs_total", "ratel_a", "ratel_b"));
+  EXPECT_THAT(families, testing::ElementsAre("ratel_decisions_total", "ratel_degraded_decisions_total",
+                                             "ratel_answer_duration_seconds", "ratel_rejected_inputs_total", "ratel_a",
+                                             "ratel_b"));
 }
 
 TEST(Metrics, CollectorsReportAtEachScrape) {

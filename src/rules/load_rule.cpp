@@ -13,7 +13,6 @@ namespace ratel {
 namespace {
 
 constexpr Micros kDeadlineMin_us = 1'000;
-constexpr Micros kDeadlineMax_us = kMinute_us;  // nobody waits longer to be told whether to wait
 constexpr Micros kLeaseMin_us = 1'000;
 
 constexpr std::array kKeyKinds{Choice<KeyKind>{"text", KeyKind::kText}, Choice<KeyKind>{"ip", KeyKind::kIp}};

@@ -47,6 +47,7 @@ std::optional<Problem> read_fields(std::span<const JsonValue> values, Verb verb,
   Question& question = item.question;
   question.verb = verb == Verb::kAllow && values[kAtMost].flag ? Verb::kAtMost : verb;
   question.charges = item.target.charges;
+  question.deadline_us = deadline_of(item.target);
   if (values[kCost].given) question.cost = values[kCost].integer;
   switch (verb) {
     case Verb::kReserve:

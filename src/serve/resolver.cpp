@@ -38,6 +38,14 @@ Micros max_wait_of(const Target& target) {
   return least_us;
 }
 
+Micros deadline_of(const Target& target) {
+  Micros least_us = kDeadlineMax_us;
+  for (const Rule* rule : target.rules) {
+    least_us = std::min(least_us, rule != nullptr ? rule->deadline_us : Rule{}.deadline_us);
+  }
+  return least_us;
+}
+
 Micros lease_of(const Target& target) {
   Micros least_us = kLeaseMax_us;
   for (const Rule* rule : target.rules) {
@@ -61,6 +69,8 @@ void count_answer(LoopMetrics& metrics, const Target& target, Verb verb, const A
   if (!target.charges[answer.binding].shadow) {
     const Rule* rule = target.rules[answer.binding];
     metrics.decided(rule != nullptr ? rule->series : kAdhocSeries, decision.allowed, false, decision.source);
+    if (answer.fault != StoreFault::kNone)
+      metrics.degraded(rule != nullptr ? rule->series : kAdhocSeries, answer.fault);
   }
   for (std::size_t i = 0; i < target.charges.size();) {
     const Rule* rule = target.rules[i];
@@ -73,7 +83,7 @@ void count_answer(LoopMetrics& metrics, const Target& target, Verb verb, const A
   }
 }
 
-Resolver::Resolver() : cache_(kCachedTexts) {}
+Resolver::Resolver(FailureMode without_rule) : without_rule_(without_rule), cache_(kCachedTexts) {}
 
 Status Resolver::add_rule(std::string_view name, std::string_view key, Target& target) {
   const Rule* rule = book_->find(name);
@@ -131,7 +141,7 @@ Status Resolver::add_limit(std::string_view text, std::string_view key, Target& 
         BoundLimit{.limit = std::move(*limit), .identity = std::move(identity), .label = std::move(canonical)});
     cached.text = text;
   }
-  target.charges.push_back({.limit = cached.limit.get(), .key = key});
+  target.charges.push_back({.limit = cached.limit.get(), .key = key, .on_failure = without_rule_});
   target.rules.push_back(nullptr);
   target.limits.push_back(cached.limit);
   return Done{};

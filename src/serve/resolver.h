@@ -42,6 +42,9 @@ struct Target {
 /// How far ahead a RESERVE of this may book: the least max_wait of the limits that count. Neither a shadow rule nor an
 /// unlimited one holds anybody up.
 Micros max_wait_of(const Target& target);
+/// How long an answer may take: the least of its rules; of a limit given in the question, as of a rule that says
+/// nothing.
+Micros deadline_of(const Target& target);
 /// How long a lease of this lives unless told: the least of its rules; of a limit given in the question, as of a rule
 /// that says nothing.
 Micros lease_of(const Target& target);
@@ -54,7 +57,10 @@ void count_answer(LoopMetrics& metrics, const Target& target, Verb verb, const A
 
 class Resolver {
  public:
-  Resolver();
+  /// `without_rule` is the failure mode of questions that name none.
+  explicit Resolver(FailureMode without_rule = FailureMode::kLocal);
+
+  FailureMode failure_mode_without_rule() const { return without_rule_; }
 
   /// The rules in force from now on; questions under way keep theirs.
   void use(RuleBookPtr book) { book_ = std::move(book); }
@@ -75,6 +81,7 @@ class Resolver {
     std::shared_ptr<const BoundLimit> limit;
   };
 
+  const FailureMode without_rule_;
   RuleBookPtr book_ = std::make_shared<const RuleBook>();
   std::vector<CachedText> cache_;
 };

@@ -159,8 +159,10 @@ Status read_ratel(const RatelVerb& verb, RespArguments arguments, Resolver& reso
 
   asked.shape = is_lease ? RespQuestion::Shape::kLease : RespQuestion::Shape::kDecision;
   asked.lists_violated = options.violated;
-  asked.question = {
-      .verb = options.at_most ? Verb::kAtMost : verb.verb, .charges = asked.target.charges, .cost = options.cost};
+  asked.question = {.verb = options.at_most ? Verb::kAtMost : verb.verb,
+                    .charges = asked.target.charges,
+                    .cost = options.cost,
+                    .deadline_us = deadline_of(asked.target)};
   if (verb.takes_max_wait) {
     const Micros most_us = max_wait_of(asked.target);
     asked.question.max_wait_us = options.max_wait_ms < 0 ? most_us : options.max_wait_ms * kMillisecond_us;

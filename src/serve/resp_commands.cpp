@@ -5,8 +5,9 @@
 namespace ratel {
 namespace {
 
-Status read_throttle_command(const RespCommand&, RespArguments arguments, RespServices&, RespQuestion& asked) {
+Status read_throttle_command(const RespCommand&, RespArguments arguments, RespServices& services, RespQuestion& asked) {
   if (arguments.size() > 6) return Error{ErrorCode::kBadArgument, wrong_arity(arguments[0])};
+  asked.throttle_charge.on_failure = services.resolver.failure_mode_without_rule();
   return read_throttle(arguments, asked);
 }
 

@@ -21,7 +21,13 @@ std::int64_t seconds(std::chrono::microseconds wait) {
   return wait == kNever ? -1 : ceil_div(wait.count(), kSecond_us);
 }
 
-void write_throttle(const Decision& decision, RespWriter& writer) {
+/// The reply of redis-cell has no room to say how an answer came about: a no that nothing was counted for is an error.
+void write_throttle(const Answer& answer, RespWriter& writer) {
+  const Decision& decision = answer.decision;
+  if (decision.source == Source::kFailedClosed) {
+    return writer.error("UNAVAILABLE the store gives no answer (" + std::string(name_of(answer.fault)) +
+                        "); try again in " + std::to_string(milliseconds(decision.retry_after)) + " ms");
+  }
   writer.integers({decision.allowed ? 0 : 1, decision.limit, decision.remaining,
                    decision.allowed ? -1 : seconds(decision.retry_after), seconds(decision.reset_after)});
 }
@@ -121,7 +127,7 @@ void write_answer(const RespQuestion& asked, std::string& output) {
   RespWriter writer(output, asked.version);
   switch (asked.shape) {
     case RespQuestion::Shape::kThrottle:
-      return write_throttle(asked.answer.decision, writer);
+      return write_throttle(asked.answer, writer);
     case RespQuestion::Shape::kDecision:
       return write_decision(asked, writer);
     case RespQuestion::Shape::kLease:

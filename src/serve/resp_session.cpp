@@ -241,6 +241,7 @@ void RespSession::settle(RespQuestion* asked) {
   if (asked->shape == RespQuestion::Shape::kThrottle) {
     const Decision& decision = answer.decision;
     services_.metrics.decided(kThrottleSeries, decision.allowed, decision.would_deny, decision.source);
+    if (answer.fault != StoreFault::kNone) services_.metrics.degraded(kThrottleSeries, answer.fault);
   } else {
     count_answer(services_.metrics, asked->target, asked->question.verb, answer);
   }

@@ -82,8 +82,9 @@ inline std::string readable(std::string_view bytes) {
 class RespBench : public SessionFactory::Outlet {
  public:
   /// `rules`: the text of a rules file.
-  explicit RespBench(std::string rules = "", std::string password = "")
-      : factory_(RespServices{.gate = gate,
+  explicit RespBench(std::string rules = "", std::string password = "", FailureMode without_rule = FailureMode::kLocal)
+      : resolver(without_rule),
+        factory_(RespServices{.gate = gate,
                               .resolver = resolver,
                               .metrics = metrics,
                               .randomness = prng,

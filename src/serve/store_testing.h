@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +19,9 @@ class HeldStore final : public Store {
  public:
   void prepare(Question&) override { ++prepared; }
   void ask(const Question& question, Instant now, Completion done) override {
+    deadline_us = question.deadline_us;
+    on_failure = question.charges.front().on_failure;
+    if (instead) return done(*instead);
     if (!is_late) return done(decide_one(question, now));
     held.push_back({&question, now, done});
   }
@@ -36,6 +40,9 @@ class HeldStore final : public Store {
   bool is_late = false;
   std::deque<Held> held;
   std::size_t prepared = 0;
+  std::optional<Answer> instead;  // what everybody is answered
+  Micros deadline_us = 0;         // of the last question
+  FailureMode on_failure = FailureMode::kLocal;
 
  private:
   struct State {

@@ -1,0 +1,92 @@
+// What callers see, and what a store is told, where a store gives no decision.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "serve/http_testing.h"
+#include "serve/resp_testing.h"
+
+namespace ratel {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+constexpr const char* kRules = R"(
+rules:
+  strict: { limit: 5/min, on_store_failure: deny, deadline: 20ms }
+  loose: { limit: 5/min, on_store_failure: allow, deadline: 5s }
+)";
+
+Answer closed() {
+  return {.decision = {.source = Source::kFailedClosed, .limit = 5, .retry_after = milliseconds(40)},
+          .violated = 1,
+          .fault = StoreFault::kTimeout};
+}
+Answer alone() {
+  return {.decision = {.allowed = true, .source = Source::kLocal, .limit = 5, .remaining = 1, .granted = 1},
+          .fault = StoreFault::kUnreachable};
+}
+
+TEST(Degraded, RespMarksEachAnswer) {
+  RespBench bench(kRules);
+  bench.store.instead = closed();
+  EXPECT_EQ(bench.run("RATEL.ALLOW strict k"), R"([0 5 0 40 0 "failed_closed" "strict"])");
+  bench.store.instead = alone();
+  EXPECT_EQ(bench.run("RATEL.ALLOW strict k"), R"([1 5 1 0 0 "local" "strict"])");
+}
+
+TEST(Degraded, ThrottleHasNoRoomForAMarkSoThatItsNoIsAnError) {
+  RespBench bench(kRules);
+  bench.store.instead = closed();
+  EXPECT_THAT(bench.run("CL.THROTTLE k 4 5 60"),
+              HasSubstr("UNAVAILABLE the store gives no answer (timeout); try again in 40 ms"));
+  bench.store.instead = alone();
+  EXPECT_EQ(bench.run("CL.THROTTLE k 4 5 60"), "[0 5 1 -1 0]");
+}
+
+TEST(Degraded, HttpMarksEachAnswer) {
+  HttpBench bench({.rules = kRules});
+  bench.store.instead = closed();
+  EXPECT_THAT(bench.ask("/v1/allow", R"({"rule": "strict", "key": "k"})"),
+              HasSubstr(R"("allowed":false,"limit":5,"remaining":0,"retry_after_ms":40)"));
+  EXPECT_THAT(bench.ask("/v1/allow", R"({"rule": "strict", "key": "k"})"), HasSubstr(R"("source":"failed_closed")"));
+}
+
+TEST(Degraded, IsCountedByRuleAndReason) {
+  RespBench bench(kRules);
+  bench.store.instead = closed();
+  bench.run("CL.THROTTLE k 4 5 60");
+  bench.run("RATEL.ALLOW LIMIT 5/min k");
+  bench.run("RATEL.PEEK LIMIT 5/min k");
+  EXPECT_EQ(bench.metrics.faults(kThrottleSeries, StoreFault::kTimeout), 1U);
+  EXPECT_EQ(bench.metrics.faults(kAdhocSeries, StoreFault::kTimeout), 1U);
+}
+
+TEST(Degraded, AStoreIsToldOfEachRulesDeadlineAndFailureMode) {
+  struct Case {
+    const char* words;
+    Micros deadline_us;
+    FailureMode mode;
+  };
+  const Case cases[] = {
+      {"RATEL.ALLOW strict k", 20'000, FailureMode::kDeny},
+      {"RATEL.ALLOW loose k", 5'000'000, FailureMode::kAllow},
+      {"RATEL.ALLOW loose,strict k", 20'000, FailureMode::kAllow},  // the mode of the first limit
+      {"RATEL.ALLOW LIMIT 5/min k", 50'000, FailureMode::kDeny},
+      {"CL.THROTTLE k 4 5 60", 50'000, FailureMode::kDeny},
+  };
+  RespBench bench(kRules, "", FailureMode::kDeny);
+  for (const Case& c : cases) {
+    bench.run(c.words);
+    EXPECT_EQ(bench.store.deadline_us, c.deadline_us) << c.words;
+    EXPECT_EQ(bench.store.on_failure, c.mode) << c.words;
+  }
+  HttpBench http({.rules = kRules});
+  http.ask("/v1/allow", R"({"rule": "strict", "key": "k"})");
+  EXPECT_EQ(http.store.deadline_us, 20'000);
+}
+
+}  // namespace
+}  // namespace ratel
