@@ -122,7 +122,8 @@ class RedisClient {
   RedisClient(const RedisClient&) = delete;
   RedisClient& operator=(const RedisClient&) = delete;
 
-  TestReply run(std::initializer_list<std::string_view> words) {
+  TestReply run(std::initializer_list<std::string_view> words) { return run(std::vector<std::string_view>(words)); }
+  TestReply run(const std::vector<std::string_view>& words) {
     std::string command = "*" + std::to_string(words.size()) + "\r\n";
     for (const std::string_view word : words) {
       command.append("$" + std::to_string(word.size()) + "\r\n").append(word).append("\r\n");

@@ -7,7 +7,7 @@
     call('UNLINK', key)
   elseif written then
     call('PEXPIREAT', key, format('%d', ends / 1000 + 1))
-  elseif s[2] and call('PTTL', key) == -1 then
+  elseif s[2] and not again and call('PTTL', key) == -1 then
     call('PEXPIREAT', key, format('%d', ends / 1000 + 1))
     healed = healed + 2 ^ (i - 1)
   end
