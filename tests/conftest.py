@@ -182,6 +182,15 @@ def redis_server(tmp_path):
         server.stop()
 
 
+@pytest.fixture
+def stores(tmp_path):
+    """Starts Redis and Valkey servers, see stores.py."""
+    from stores import running_stores  # it needs this file first
+
+    with running_stores(tmp_path) as it:
+        yield it
+
+
 def redis_cli(port, *words, resp3=False):
     """One command through redis-cli, as lines; errors too are lines."""
     command = [program("redis-cli"), "-p", str(port), "--no-raw", *(["-3"] if resp3 else []), *map(str, words)]
