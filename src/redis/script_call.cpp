@@ -166,6 +166,7 @@ class Numbers {
 
   bool good() const { return good_; }
   bool empty() const { return left_.empty(); }
+  void spoil() { good_ = false; }
   std::int64_t take(std::int64_t min, std::int64_t max) {
     if (left_.empty() || left_.front() < min || left_.front() > max) {
       good_ = false;
@@ -189,13 +190,14 @@ struct State {
   Reading reading;
 };
 
-Slot take_state(const Limit& limit, Numbers& numbers, State& state) {
+Slot take_state(const Limit& limit, Micros now_us, Numbers& numbers, State& state) {
   const Slot slot{.cell = &state.cell, .record = &state.record};
   switch (kind_of(limit).letter.front()) {
     case 'g': {
       const Micros q_us = numbers.take(-1, kExact);
-      const auto r = static_cast<std::uint64_t>(numbers.take(0, kCountMax));
-      if (q_us >= 0) state.cell = {.until_us = q_us, .word = r};
+      const auto r = static_cast<std::uint64_t>(numbers.take(0, std::max<std::int64_t>(0, limit.count - 1)));
+      const auto count = static_cast<std::uint64_t>(limit.count);
+      if (q_us >= 0) state.cell = {.until_us = q_us, .word = count << 32 | r};
       return slot;
     }
     case 'f': {
@@ -227,6 +229,7 @@ Slot take_state(const Limit& limit, Numbers& numbers, State& state) {
   state.reading.held = numbers.take(0, 1) == 1;
   state.reading.used_after = numbers.take(0, kCountMax);
   state.reading.until_us = numbers.time();
+  if (state.reading.used_after > 0 && state.reading.until_us <= now_us) numbers.spoil();
   return {.reading = &state.reading};
 }
 
@@ -269,12 +272,15 @@ ScriptOutcome read_script_reply(const Question& question, std::span<const std::i
       std::array<Slot, kChargesMax> slots;
       for (std::size_t i = 0; i < count; ++i) {
         slots[i] = {.cell = &states[i].cell, .record = &states[i].record};
-        if (question.verb != Verb::kReset) slots[i] = take_state(question.charges[i].limit->limit, numbers, states[i]);
+        if (question.verb == Verb::kReset) continue;
+        slots[i] = take_state(question.charges[i].limit->limit, outcome.now_us, numbers, states[i]);
       }
       if (!numbers.good()) return kMalformed;
       outcome.kind = ScriptOutcome::Kind::kAnswer;
       outcome.answer = decide(question, {slots.data(), count}, {outcome.now_us, outcome.now_us});
       if (granted_by(outcome.answer) != granted) return kMalformed;
+      // As of a counter that is said to have changed where nothing was charged.
+      if (outcome.answer.decision.reset_after.count() < 0) return kMalformed;
     }
   }
   if (!numbers.good() || !numbers.empty()) return kMalformed;

@@ -1,8 +1,11 @@
 #include "redis/script_call.h"
 
 #include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
 
 #include <array>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -126,6 +129,37 @@ TEST(ScriptCall, ReadsOnlyWhatTheScriptCanHaveSaid) {
   }
 }
 
+// Whatever a server sends, what comes of it is an answer as there may be one, or malformed.
+RC_GTEST_PROP(ScriptCall, NoReplyMakesAnAnswerThatCannotBe, ()) {
+  const BoundLimit* const limits[] = {&kGcra, &kFixed, &kCalendar, &kSliding, &kLog, &kLeases};
+  const BoundLimit& limit = **rc::gen::elementOf(std::vector<const BoundLimit*>(std::begin(limits), std::end(limits)));
+  const bool leases = &limit == &kLeases;
+  Charge charge{.limit = &limit, .key = "key"};
+  const Question question{
+      .verb = leases ? *rc::gen::element(Verb::kAcquire, Verb::kRenew, Verb::kRelease, Verb::kPeek)
+                     : *rc::gen::element(Verb::kAllow, Verb::kAtMost, Verb::kPeek, Verb::kRefund, Verb::kReset),
+      .charges = {&charge, 1},
+      .cost = *rc::gen::element<std::int64_t>(0, 1, 5, 6, kCostMax),
+      .lease_id = "id",
+      .lease_us = 1};
+  const auto number = rc::gen::element<std::int64_t>(-1, 0, 0, 0, 1, 1, 2, 5, 6, kCountMax, kStart_us, kStart_us + 1,
+                                                     kStart_us - 1, kStart_us + kDay_us, std::int64_t{1} << 53,
+                                                     std::numeric_limits<std::int64_t>::max());
+  std::vector<std::int64_t> reply{0,
+                                  *rc::gen::element<std::int64_t>(0, kStart_us, kStart_us + 1, std::int64_t{1} << 53),
+                                  *rc::gen::element<std::int64_t>(-1, 0, question.cost), 0};
+  const int more = limit.limit.algorithm == Algorithm::kSlidingWindow ? 3 : &limit == &kLog || leases ? 5 : 2;
+  for (int i = 0; i < more; ++i) reply.push_back(*number);
+  const ScriptOutcome outcome = read_script_reply(question, reply);
+  RC_CLASSIFY(outcome.kind == Kind::kAnswer, "an answer");
+  if (outcome.kind != Kind::kAnswer) return;
+  const Decision& decision = outcome.answer.decision;
+  RC_ASSERT(decision.remaining >= 0 && decision.remaining <= decision.limit);
+  RC_ASSERT(decision.retry_after.count() >= kNever_us);
+  RC_ASSERT((decision.retry_after.count() == 0) == decision.allowed);
+  RC_ASSERT(decision.reset_after.count() >= 0);
+}
+
 TEST(ScriptCall, TellsFaultsClampsAndHealedKeysByCharge) {
   Charge charges[] = {{.limit = &kGcra, .key = "key"}, {.limit = &kFixed, .key = "key"}};
   const Question question{.charges = charges};
@@ -144,7 +178,7 @@ TEST(ScriptCall, TheLongestReplyIsThatOfTheMostLimits) {
   std::vector<std::int64_t> reply{0, kStart_us, 1, 0};
   for (Charge& charge : charges) {
     charge = {.limit = &kLog, .key = "key"};
-    for (const std::int64_t value : {0, 0, 0, 1, 9}) reply.push_back(value);
+    for (const std::int64_t value : {Micros{0}, Micros{0}, Micros{0}, Micros{1}, kStart_us + 9}) reply.push_back(value);
   }
   EXPECT_EQ(reply.size(), kScriptReplyMax);
   EXPECT_EQ(read_script_reply({.charges = charges}, reply).kind, Kind::kAnswer);

@@ -205,9 +205,10 @@ TEST_P(ScriptState, WhatIsNoStateOfOursIsAFaultOfThatKeyAloneAndEnds) {
       {0, "no number", {"SET", "KEY", "nan"}},
       {0, "infinity", {"SET", "KEY", "inf"}},
       {0, "beyond 2^53", {"SET", "KEY", "9007199254740992"}},
-      {0, "a remainder beyond all counts", {"SET", "KEY", "1764547200000000:4294967296"}},
-      {0, "half a pair", {"SET", "KEY", "1764547200000000:"}},
-      {0, "binary", {"SET", "KEY", std::string_view("1:2\0", 4)}},
+      {0, "a count beyond all", {"SET", "KEY", "1764547200000000:1:4294967296"}},
+      {0, "a remainder that is none", {"SET", "KEY", "1764547200000000:7:7"}},
+      {0, "a remainder of nothing", {"SET", "KEY", "1764547200000000:3"}},
+      {0, "binary", {"SET", "KEY", std::string_view("1:2:3\0", 6)}},
       {2, "another type", {"SADD", "KEY", "a"}},
       {2, "text", {"SET", "KEY", "hello"}},
       {2, "half a pair", {"SET", "KEY", now}},
@@ -269,9 +270,9 @@ TEST_P(ScriptState, WhatIsNoStateOfOursIsAFaultOfThatKeyAloneAndEnds) {
 TEST_P(ScriptState, ATimeTooFarAheadIsReadAsFullAndToldAndStoredByTheNextQuestionButAPeek) {
   const Sort& sort = sorts().front();
   const std::string key = key_of(sort.limit);
-  client_.run({"SET", key, "8000000000000000:3"});
+  client_.run({"SET", key, "8000000000000000:3:5"});
   EXPECT_EQ(ask(sort.limit, Verb::kPeek).clamped, 1);
-  EXPECT_EQ(client_.run({"GET", key}).text, "8000000000000000:3");
+  EXPECT_EQ(client_.run({"GET", key}).text, "8000000000000000:3:5");
   const ScriptOutcome outcome = ask(sort.limit, Verb::kAllow);
   EXPECT_EQ(outcome.clamped, 1);
   EXPECT_FALSE(outcome.answer.decision.allowed);
@@ -287,7 +288,7 @@ TEST_P(ScriptState, ReadsValuesThatALaterVersionWrote) {
     const Sort& sort = sorts()[i];
     const std::string key = key_of(sort.limit);
     EXPECT_TRUE(allows(sort, 5)) << sort.name;
-    const std::string value = client_.run({"GET", key}).text + (i == 0 ? ":0:77" : ":77");
+    const std::string value = client_.run({"GET", key}).text + (i == 0 ? ":0:0:77" : ":77");
     client_.run({"SET", key, value, "PX", "60000"});
     const ScriptOutcome outcome = ask(sort.limit, Verb::kAllow);
     EXPECT_EQ(outcome.kind, Kind::kAnswer) << sort.name;

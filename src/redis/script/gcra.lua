@@ -1,4 +1,4 @@
--- GCRA. Value: `q`, or `q:r`, the theoretical arrival time q + r/L in microseconds; a third number is read over.
+-- GCRA. Value: `q`, or `q:r:L`, the theoretical arrival time q + r/L in microseconds; a fourth number is read over.
 -- Arguments: L, the duration of the cost (of one unit for 'm') as a pair, the capacity time as a pair, and how far
 -- ahead of now a time may lie at all. A cost above the capacity comes as a duration that never fits.
 --@ read
@@ -7,22 +7,26 @@
     local Dq, Dr, bound = ARGV[p + 4] + 0, ARGV[p + 5] + 0, ARGV[p + 6] + 0
     p = p + 7
     local text = pcall('GET', key)
-    local q, r, told_q, told_r, fault = now, 0, -1, 0, false
+    local q, r, told_q, told_r, told_L, fault = now, 0, -1, 0, 1, false
     if text then
       told_q = tonumber(text)
       if not told_q and type(text) == 'string' then
-        told_q, told_r = match(text, '^(%d+):(%d+):?%d*$')
-        told_q, told_r = tonumber(told_q), tonumber(told_r)
+        told_q, told_r, told_L = match(text, '^(%d+):(%d+):(%d+):?%d*$')
+        told_q, told_r, told_L = tonumber(told_q), tonumber(told_r), tonumber(told_L)
       end
-      if not (told_q and told_q >= 0 and told_q < 9007199254740992 and told_q % 1 == 0 and told_r < 4294967296) then
+      if not (told_q and told_q >= 0 and told_q < 9007199254740992 and told_q % 1 == 0 and told_L < 4294967296
+        and (told_r == 0 or told_r < told_L)) then
         faults, told_q, told_r = faults + 2 ^ (i - 1), -1, 0
       elseif told_q >= now and L > 0 then
+        -- Written under another count: the microsecond above, so that no change of numbers gives anything.
+        if told_r > 0 and told_L ~= L then told_q, told_r = told_q + 1, 0 end
         q, r = told_q, told_r
-        if r >= L then q, r = q + 1, 0 end
         if q - now > bound or (q - now == bound and r > Dr) then
           q, r, fault = now + Dq, Dr, true
           clamped = clamped + 2 ^ (i - 1)
         end
+      else
+        told_q, told_r = -1, 0
       end
     end
     reply[n + 1], reply[n + 2] = told_q, told_r
@@ -84,5 +88,5 @@
     end
     if written or s[7] then
       ends = q
-      text = r == 0 and format('%d', q) or format('%d:%d', q, r)
+      text = r == 0 and format('%d', q) or format('%d:%d:%d', q, r, L)
     end
