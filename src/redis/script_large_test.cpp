@@ -148,12 +148,12 @@ TEST_P(ScriptLarge, LeasesAreAskedInFewStepsHoweverManyThereAre) {
 }
 
 TEST_P(ScriptLarge, LeasesThatEndedAreForgottenSomeAtATimeAndNothingIsDecidedMeanwhile) {
-  plant(kLeases, 1'000, kStart_us, [](std::int64_t i) { return "1:lease" + std::to_string(i); });
+  plant(kLeases, 4'000, kStart_us, [](std::int64_t i) { return "1:lease" + std::to_string(i); });
   const std::string key = key_of(kLeases);
   client_.run({"ZADD", key, std::to_string(kStart_us), "5:heavy", "-5", "cheavy", "-4", "x"});
-  const Micros now_us = kStart_us + 899;
+  const Micros now_us = kStart_us + 3'899;
   EXPECT_EQ(ask(kLeases, Verb::kPeek, 1, now_us).kind, Kind::kAgain);
-  EXPECT_EQ(size(kLeases), 1'001 - 256);
+  EXPECT_EQ(size(kLeases), 4'001 - 1'000);
   EXPECT_EQ(ask(kLeases, Verb::kAcquire, 1, now_us).kind, Kind::kAgain);
   EXPECT_EQ(ask(kLeases, Verb::kRelease, 1, now_us, "lease950").kind, Kind::kAgain);
   const ScriptOutcome decided = ask(kLeases, Verb::kAcquire, 1, now_us);

@@ -1,8 +1,8 @@
 -- Leases. A sorted set: a lease is a member `cost:id` whose score is its end. Nearly all cost 1, and then counting
 -- members counts units: how many are held is the set's size, O(1), and when enough run out is a rank, O(log n). A lease
 -- that costs more also has a member `c<id>` with the score -cost, by which it is found; the member `x` has the score
--- -(sum of cost - 1), without which the units could not be told from the size. Leases that have ended go 256 at most in
--- a call; where more have, nothing is decided and the caller asks again, so that no call is long.
+-- -(sum of cost - 1), without which the units could not be told from the size. Leases that have ended go 1000 at most
+-- in a call; where more have, nothing is decided and the caller asks again, so that no call is long.
 -- Arguments: capacity, how long a lease lasts, its id (empty: nobody's).
 --@ read
   elseif kind == 'c' then
@@ -20,8 +20,8 @@
       end
       s.count = call('ZCARD', key) - s.negatives
       if s.negatives > 0 or head[2] + 0 <= now then
-        ended = call('ZRANGEBYSCORE', key, 0, now, 'LIMIT', 0, 256)
-        s.overdue = #ended == 256 and call('ZCOUNT', key, 0, now) > 256
+        ended = call('ZRANGEBYSCORE', key, 0, now, 'LIMIT', 0, 1000)
+        s.overdue = #ended == 1000 and call('ZCOUNT', key, 0, now) > 1000
         again = again or s.overdue
       end
       for j = 1, #ended do
