@@ -60,10 +60,13 @@ struct World {
 
   void misfortune() {
     FakeRedis& server = rig.network.at(any());
-    switch (below(12)) {
+    switch (below(15)) {
       case 0:
         return rig.network.cut(any());
       case 1:
+      case 12:
+      case 13:
+      case 14:
         return rig.network.cut_one(any());
       case 2:
         return rig.network.set_paused(any(), true);
@@ -157,8 +160,8 @@ void check(World& world, std::uint64_t seed) {
 void simulate(std::string_view url, std::uint64_t seed) {
   World world(url, seed);
   for (int step = 0; step < 400; ++step) {
-    for (std::uint64_t asks = world.below(6); asks > 0; --asks) world.ask();
-    if (world.below(8) == 0) world.misfortune();
+    for (std::uint64_t asks = world.below(12); asks > 0; --asks) world.ask();
+    if (world.below(4) == 0) world.misfortune();
     world.rig.run(static_cast<Micros>(world.below(20'000)));
   }
   world.peace();
