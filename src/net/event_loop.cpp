@@ -57,8 +57,9 @@ void EventLoop::run_posted() {
 }
 
 void EventLoop::turn(bool wait) {
-  const Micros until_tick_us = std::max<Micros>(next_tick_us_ - now_.monotonic_us, 0);
-  const int timeout_ms = wait ? static_cast<int>(ceil_div(until_tick_us, 1'000)) : 0;
+  const Micros wait_us = std::max<Micros>(std::min(next_tick_us_, wake_us_) - now_.monotonic_us, 0);
+  const int timeout_ms = wait ? static_cast<int>(ceil_div(wait_us, 1'000)) : 0;
+  wake_us_ = INT64_MAX;
   std::array<epoll_event, kEventsMax> events;
   const int n = epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), timeout_ms);
   CHECK(n >= 0 || errno == EINTR);

@@ -6,6 +6,7 @@
 //
 // Everything but post() belongs to the thread that calls turn().
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -56,6 +57,9 @@ class EventLoop {
   /// Runs `work` on the loop's thread, soon. For control only: it locks, allocates and wakes. Any thread.
   void post(std::function<void()> work);
 
+  /// Ends the wait after this turn by then, for whoever has deadlines finer than the tick; to the millisecond above.
+  void wake_by(Micros monotonic_us) { wake_us_ = std::min(wake_us_, monotonic_us); }
+
   /// One turn; waits at most until the next tick, or not at all.
   void turn(bool wait = true);
 
@@ -74,6 +78,7 @@ class EventLoop {
   Fd wake_;  // an eventfd
   Instant now_;
   Micros next_tick_us_;
+  Micros wake_us_ = INT64_MAX;  // of this turn alone
   bool stopped_ = false;
   std::vector<char> scratch_;
 

@@ -65,7 +65,6 @@ void Link::retire(std::string_view what, Instant now) {
   state_ = State::kRetiring;
   last_error_ = what;
   step_by_us_ = now.monotonic_us + kRetiring_us;
-  shell_.wake(*this);
 }
 
 void Link::lost(std::string_view what, Instant now) {
@@ -140,7 +139,7 @@ void Link::take_own(std::uint8_t own, RespReply reply, Instant now) {
       greet_again_us_ = now.monotonic_us + not_yet_us_;
       step_by_us_ = kNeverDue_us;
       not_yet_us_ = std::min(2 * not_yet_us_, kNotYetCeiling_us);
-      return shell_.wake(*this);
+      break;
     case Greeting::Verdict::kReplica:
       return close(Closed::kReplica, "it is a replica", now);
     case Greeting::Verdict::kRefused:
@@ -155,7 +154,6 @@ void Link::pause(Instant now) {
   greet_again_us_ = now.monotonic_us + not_yet_us_;
   step_by_us_ = kNeverDue_us;
   not_yet_us_ = std::min(2 * not_yet_us_, kNotYetCeiling_us);
-  shell_.wake(*this);
 }
 
 /// Those that were asked before fail for want of a script, and are asked again by who asked them: behind this one.
@@ -173,14 +171,14 @@ void Link::load_scripts(Instant now) {
 }
 
 void Link::ask_self(std::uint8_t own, std::string_view bytes, Instant now) {
+  const bool was_idle = !queue_.has_unsent();
   const bool asked = queue_.push({.asked_us = now.monotonic_us, .own = own}, bytes).has_value();
   CHECK(asked);  // room is reserved for it
-  shell_.wake(*this);
+  if (was_idle) shell_.wake(*this);
 }
 
 void Link::doubt(Micros asked_us, Micros patience_us) {
   dead_at_us_ = std::min(dead_at_us_, std::max(last_read_us_, asked_us) + patience_us);
-  shell_.wake(*this);
 }
 
 std::optional<RequestQueue::Place> Link::send(const Request& request, LinkReceiver& receiver, std::uint64_t token,
@@ -190,6 +188,7 @@ std::optional<RequestQueue::Place> Link::send(const Request& request, LinkReceiv
   if (oldest != nullptr && oldest->patience_us > 0 && now.monotonic_us - oldest->asked_us > oldest->patience_us / 2) {
     return std::nullopt;
   }
+  const bool was_idle = !queue_.has_unsent();
   const std::optional<RequestQueue::Place> place =
       queue_.push({.receiver = &receiver,
                    .token = token,
@@ -197,7 +196,7 @@ std::optional<RequestQueue::Place> Link::send(const Request& request, LinkReceiv
                    .patience_us = std::max(4 * request.deadline_us, kPatienceMin_us),
                    .preludes = request.preludes},
                   request.bytes);
-  if (place) shell_.wake(*this);
+  if (place && was_idle) shell_.wake(*this);
   return place;
 }
 

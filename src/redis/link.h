@@ -59,8 +59,8 @@ class Link {
     virtual void dial(Link& link) = 0;
     /// Close the socket, if there is one; no more of it is told.
     virtual void hang_up(Link& link) = 0;
-    /// There is something to write, or an earlier next_us(). At the end of the turn is soon enough, so that what is
-    /// asked in one turn goes in one write.
+    /// There is something to write, and was not before. At the end of the turn is soon enough, so that what is asked in
+    /// one turn goes in one write.
     virtual void wake(Link& link) = 0;
 
    protected:

@@ -93,6 +93,8 @@ class RedisServer {
   RedisServer& operator=(const RedisServer&) = delete;
 
   std::string socket() const { return folder_ + "/socket"; }
+  std::string folder() const { return folder_; }
+  pid_t pid() const { return pid_; }
 
  private:
   [[noreturn]] void give_up(const std::string& said) {
