@@ -23,6 +23,7 @@ namespace {
 
 constexpr int kDecisions = 4'000;
 constexpr int kDecisionsOfATrace = 50;
+constexpr Micros kBriskPeriod_us = 10 * kSecond_us;
 
 std::string text_of(const Answer& answer) {
   const Decision& decision = answer.decision;
@@ -63,6 +64,7 @@ class Trace {
     // The last is near the year 2230: with ten years of debt, just below 2^53.
     now_us_ = pick<Micros>({0, Micros{1} << 31, 1'764'547'200'000'000, 8'200'000'000'333'333});
     latest_us_ = now_us_;
+    brisk_ = !leases() && below(3) == 0;
     const std::size_t limits = leases() ? 2 : 1 + below(4);
     for (std::size_t i = 0; i < limits; ++i) {
       limits_.push_back({any_limit(), "limit" + std::to_string(i), {}});
@@ -71,25 +73,28 @@ class Trace {
 
   /// Asks both. Empty where they agree.
   std::string step() {
-    pass_time();
-    if (below(16) == 0) change_numbers();
-    std::vector<Charge> charges;
-    const std::string keys[] = {"key", "a key that is hashed"};
-    const bool one = below(2) == 0;
-    for (const BoundLimit& limit : limits_) {
-      if (one && !charges.empty()) break;
-      if (below(4) != 0) charges.push_back({.limit = &limit, .key = keys[below(8) == 0 ? 1 : 0]});
+    // Often what was denied is asked again at the instant, or just before, at which it is announced to pass.
+    const bool again = retry_us_ > 0 && !leases() && below(3) == 0;
+    if (again) {
+      set_time(now_us_ + retry_us_ - pick<Micros>({0, 1}));
+    } else {
+      pass_time();
+      if (below(16) == 0) change_numbers();
+      choose_charges();
     }
-    if (charges.empty()) return {};
+    std::vector<Charge>& charges = charges_;
     const std::string id = "id" + std::to_string(below(5));
     const Limit& first = charges.front().limit->limit;
-    Question question{.verb = any_verb(charges), .charges = charges, .cost = any_cost(first), .lease_id = id};
+    if (!again) cost_ = any_cost(first);
+    Question question{
+        .verb = again ? Verb::kAllow : any_verb(charges), .charges = charges, .cost = cost_, .lease_id = id};
     if (question.verb == Verb::kReserve)
       question.max_wait_us = std::min(first.max_wait_us, pick<Micros>({0, 1, kSecond_us}));
     question.lease_us = pick<Micros>({1, 1'000, kSecond_us, 3 * kSecond_us, kMinute_us, kLeaseMax_us});
     if (question.verb == Verb::kPeek && below(2) == 0) question.lease_id = {};
 
     const Answer expected = model_.ask(question, now_us_);
+    retry_us_ = expected.decision.retry_after.count();
     Micros calendar_us = now_us_;
     if (below(4) == 0)
       calendar_us += pick<Micros>({-kMinute_us, kMinute_us, -kHour_us, kHour_us, -kDay_us, 90 * kDay_us});
@@ -105,6 +110,17 @@ class Trace {
   }
 
  private:
+  void choose_charges() {
+    static const std::string keys[] = {"key", "a key that is hashed"};
+    charges_.clear();
+    const bool one = below(2) == 0;
+    for (const BoundLimit& limit : limits_) {
+      if (one && !charges_.empty()) break;
+      if (below(4) != 0) charges_.push_back({.limit = &limit, .key = keys[below(8) == 0 ? 1 : 0]});
+    }
+    if (charges_.empty()) charges_.push_back({.limit = &limits_.front(), .key = keys[0]});
+  }
+
   std::uint64_t below(std::uint64_t bound) { return prng_.next() % bound; }
   template <typename T>
   T pick(std::initializer_list<T> values) {
@@ -121,11 +137,12 @@ class Trace {
       if (spec.algorithm != Algorithm::kConcurrency) {
         spec.period_us = pick<Micros>({1, 7, 1'000, 999'983, kSecond_us, 3 * kSecond_us, kMinute_us, kHour_us, kDay_us,
                                        30 * kDay_us, kPeriodMax_us});
+        if (brisk_) spec.period_us = kBriskPeriod_us;
       }
       if (spec.algorithm == Algorithm::kGcra && spec.count > 0) {
         spec.burst = pick<std::int64_t>({0, 1, 2, 3, 8, spec.count / 2, 2 * (spec.count % 1'000)});
       }
-      if (spec.algorithm == Algorithm::kFixedWindow && below(2) == 0) {
+      if (spec.algorithm == Algorithm::kFixedWindow && !brisk_ && below(2) == 0) {
         spec.calendar = pick({CalendarUnit::kMinute, CalendarUnit::kHour, CalendarUnit::kDay, CalendarUnit::kMonth});
         spec.period_us = nominal_length_us(spec.calendar);
         spec.zone = pick<const char*>({"", "America/New_York"});
@@ -168,25 +185,34 @@ class Trace {
   /// From no time to long idleness, and the instants around which answers change. A clock of windows runs back by no
   /// more than the slack; that of gcra also by more.
   void pass_time() {
+    if (brisk_) {
+      const bool back = below(3) == 0;
+      const auto by_us = static_cast<Micros>(below(back ? kBriskPeriod_us : kBriskPeriod_us / 2));
+      return set_time(std::max(now_us_ + (back ? -by_us : by_us), latest_us_ - kClockSlack_us));
+    }
     const Limit& limit = limits_[below(limits_.size())].limit;
     const Micros period_us = leases() ? kSecond_us : limit.period_us;
     const Micros interval_us = period_us / std::max<Micros>(1, limit.count);
     const Micros around_us = pick<Micros>({0, 0, 0, 1, interval_us, interval_us, period_us / 2, period_us,
                                            2 * period_us, below(20) == 0 ? 100 * kPeriodMax_us : 0});
-    now_us_ += std::max<Micros>(0, around_us + pick<Micros>({-1, 0, 0, 1}));
+    Micros time_us = now_us_ + std::max<Micros>(0, around_us + pick<Micros>({-1, 0, 0, 1}));
     if (!leases() && below(8) == 0) {
-      now_us_ -= pick<Micros>({1, 1'000, kSecond_us, kClockSlack_us / 2});
+      time_us -= pick<Micros>({1, 1'000, kSecond_us, kClockSlack_us / 2});
       if (algorithm_ == Algorithm::kGcra) {
-        now_us_ -= pick<Micros>({0, 0, kClockSlack_us, kHour_us, 40 * kDay_us});
+        time_us -= pick<Micros>({0, 0, kClockSlack_us, kHour_us, 40 * kDay_us});
       } else {
-        now_us_ = std::max(now_us_, latest_us_ - kClockSlack_us);
+        time_us = std::max(time_us, latest_us_ - kClockSlack_us);
       }
     }
+    set_time(time_us);
+  }
+
+  void set_time(Micros time_us) {
     // The first windows of a zone begin before the epoch, and no store's clock says that.
     const bool calendar = std::any_of(limits_.begin(), limits_.end(), [](const BoundLimit& bound) {
       return bound.limit.calendar != CalendarUnit::kNone;
     });
-    now_us_ = std::clamp<Micros>(now_us_, calendar ? 40 * kDay_us : 0, 8'690'000'000'000'000);
+    now_us_ = std::clamp<Micros>(time_us, calendar ? 40 * kDay_us : 0, 8'690'000'000'000'000);
     latest_us_ = std::max(latest_us_, now_us_);
   }
 
@@ -195,8 +221,12 @@ class Trace {
   Prng prng_;
   std::optional<Algorithm> algorithm_;
   std::vector<BoundLimit> limits_;
+  std::vector<Charge> charges_;
+  std::int64_t cost_ = 1;
+  Micros retry_us_ = 0;  // of the question before
   Micros now_us_ = 0;
   Micros latest_us_ = 0;
+  bool brisk_ = false;  // everything within seconds, in which the clock often runs back
 };
 
 struct Mix {

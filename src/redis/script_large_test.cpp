@@ -104,6 +104,22 @@ TEST_P(ScriptLarge, WhatHasAgedOutGoesFasterThanEntriesCome) {
   EXPECT_EQ(size(kLog), 1) << "where all has aged out, all goes";
 }
 
+TEST_P(ScriptLarge, WhatHasAgedOutStaysSoWhereTheClockRunsBack) {
+  plant_log(400, kStart_us);
+  // 351 have aged out, and more of them stay in the way than go with each charge.
+  const Micros now_us = kStart_us + 350 + kHour_us;
+  const auto used = [&](Verb verb, Micros us) { return kMany - ask(kLog, verb, 1, us).answer.decision.remaining; };
+  EXPECT_EQ(used(Verb::kAllow, now_us), 50);
+  EXPECT_EQ(used(Verb::kPeek, now_us - 100), 50);
+  EXPECT_EQ(used(Verb::kRefund, now_us), 49);
+  EXPECT_EQ(used(Verb::kPeek, now_us - 100), 49) << "though the newest entry is an older one again";
+  EXPECT_EQ(used(Verb::kAllow, now_us - 100), 50);
+  EXPECT_EQ(used(Verb::kPeek, now_us - 110), 50);
+  EXPECT_EQ(used(Verb::kAllow, now_us - 110), 51) << "into the newest entry";
+  EXPECT_EQ(used(Verb::kPeek, now_us - 110), 51);
+  EXPECT_GT(size(kLog), 51) << "or this test shows nothing";
+}
+
 TEST_P(ScriptLarge, ALogWhoseEntriesComeOneByOneDoesNotGrow) {
   Micros now_us = kStart_us;
   for (int i = 0; i < 100; ++i, now_us += kHour_us - 1) {

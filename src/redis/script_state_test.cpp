@@ -133,6 +133,14 @@ TEST_P(ScriptState, AKeyOutlivesItsStateByLessThanAMillisecond) {
   }
 }
 
+TEST_P(ScriptState, AWindowRefundedToNothingIsKeptForNoLongerThanItself) {
+  const Sort& sort = sorts()[4];
+  const ScriptOutcome outcome = ask(sort.limit, Verb::kAllow);
+  ask(sort.limit, Verb::kRefund);
+  EXPECT_EQ(client_.run({"PEXPIRETIME", key_of(sort.limit)}).integer,
+            (outcome.now_us / kHour_us + 1) * kHour_us / kMillisecond_us + 1);
+}
+
 // 3, 4
 TEST_P(ScriptState, WritesOnceWhereItChargesAndNeverWhereItDoesNot) {
   for (const Sort& sort : sorts()) {
