@@ -67,7 +67,12 @@ struct Rig {
       .limit = *make_limit({.count = 5, .period_us = kMinute_us, .burst = 5}), .identity = "limit", .label = "limit"};
   SystemClock clock;
   EventLoop loop{clock, {.tick = [] {}, .turn_ended = [this] { store->turn_ended(); }}};
-  NameResolver resolver;
+  NameResolver resolver{[](const Address& address, std::string& error) {
+    if (address.host == "localhost")
+      return addresses_of_number({.host = "127.0.0.1", .port = address.port, .path = {}});
+    error = "cannot resolve `" + address.host + "`";
+    return std::vector<SocketAddress>();
+  }};
   Prng prng{1};
   std::unique_ptr<StoreLoop> store;
   std::deque<Charge> charges;

@@ -77,7 +77,7 @@ Greeting::Verdict Greeting::replied(Step step, RespReply reply, Micros& store_us
     case Step::kAuth:
       stage_ = Stage::kSettle;
       if (!is_error) return Verdict::kNext;
-      error_ = reply.text();
+      error_ = without_password(reply.text());
       return Verdict::kRefused;
     case Step::kSelect:
     case Step::kScript:
@@ -112,8 +112,19 @@ Greeting::Verdict Greeting::helloed(RespReply reply) {
     if (!options_->password.empty()) stage_ = Stage::kAuth;
     return Verdict::kNext;
   }
-  error_ = reply.text();
+  error_ = without_password(reply.text());
   return Verdict::kRefused;
+}
+
+/// Servers repeat the arguments of a command that they do not know.
+std::string Greeting::without_password(std::string_view text) const {
+  std::string shown(text);
+  const std::string& password = options_->password;
+  for (std::size_t at = 0; !password.empty() && (at = shown.find(password, at)) != std::string::npos;) {
+    shown.replace(at, password.size(), "***");
+    at += 3;
+  }
+  return shown;
 }
 
 void Greeting::note_role(std::string_view role) {

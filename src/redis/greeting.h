@@ -67,6 +67,7 @@ class Greeting {
 
   Verdict helloed(RespReply reply);
   Verdict settled();
+  std::string without_password(std::string_view text) const;
   void note_role(std::string_view role);
   void note_error(Step step, std::string_view text);
 

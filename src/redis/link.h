@@ -140,7 +140,7 @@ class Link {
   std::uint64_t script_loads() const { return script_loads_; }
 
  private:
-  enum class Own : std::uint8_t { kNone, kGreeting = 1, kHeartbeat = 32, kScript = 33, kScriptLast = 34 };
+  enum class Own : std::uint8_t { kHeartbeat = 32, kScript, kScriptLast };  // below: steps of the greeting
 
   void greet(Instant now);
   void take_reply(RespReply reply, Instant now);

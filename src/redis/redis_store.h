@@ -52,7 +52,8 @@ class RedisStore final : public Store, private LinkReceiver {
     std::uint64_t healed = 0;   // keys that had no TTL
   };
 
-  /// REQUIRES: is_key_prefix(options.key_prefix). The shell and the randomness outlive the store.
+  /// REQUIRES: is_key_prefix(options.key_prefix). The shell and the randomness outlive the store. What is under way
+  /// when the store is destroyed is not answered.
   RedisStore(Options options, Link::Shell& shell, Randomness& randomness);
   ~RedisStore() override;
 
