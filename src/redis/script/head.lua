@@ -10,7 +10,7 @@
 -- does not freeze it. Every number is a whole one below 2^53, so that Lua's doubles are exact; what would be greater is
 -- a pair or in limbs. What needs division is left to the caller. No function is made that the call at hand may not
 -- need, because Lua makes them anew each time.
-local call, pcall = redis.call, redis.pcall
+local call, pcall, KEYS, ARGV = redis.call, redis.pcall, KEYS, ARGV
 local time = call('TIME')
 local now = time[1] * 1000000 + time[2]
 local deadline = ARGV[1] + 0

@@ -53,7 +53,7 @@
           while low < high do
             local middle = (low + high - (low + high) % 2) / 2
             local member = call('ZRANGE', key, middle, middle)[1]
-            if (match(member, '^%d+') - before) % 4503599627370496 < enough then low = middle + 1 else high = middle end
+            if ((match(member, '^%d+') or 0) - before) % 4503599627370496 < enough then low = middle + 1 else high = middle end
           end
           oldest = call('ZRANGE', key, low, low, 'WITHSCORES')
         end
@@ -78,12 +78,13 @@
           local low, high = call('ZRANK', key, s.first), call('ZCARD', key) - 2
           while low < high do
             local middle = (low + high - (low + high) % 2) / 2
-            local here = match(call('ZRANGE', key, middle, middle)[1], '^%d+')
+            local here = match(call('ZRANGE', key, middle, middle)[1], '^%d+') or 0
             if (here - s.before) % 4503599627370496 < keep then low = middle + 1 else high = middle end
           end
           local found = call('ZRANGE', key, low, low, 'WITHSCORES')
           member, at = found[1], found[2] + 0
           left_total, left_part = match(member, '^(%d+):(%d+)')
+          left_total, left_part = left_total or total, left_part or 0
           call('ZREMRANGEBYRANK', key, low + 1, -1)
         end
         total = (s.before + keep) % 4503599627370496
