@@ -85,8 +85,9 @@ bool Sentinel::replied(std::uint64_t token, Link& link, RespReply reply, Instant
   if (token == kSubscribed) return true;
   asked_.reset();
   if (reply.kind() == RespReply::Kind::kNothing || reply.kind() == RespReply::Kind::kError) {
-    complaint_ = "sentinel " + format_address(link.address()) + " knows no primary `" + service_ + "`";
-    link.close(Link::Closed::kByUs, "it knows no such primary", now);
+    const bool is_error = reply.kind() == RespReply::Kind::kError;
+    link.close(Link::Closed::kByUs, is_error ? std::string(reply.text()) : "it knows no primary `" + service_ + "`",
+               now);
     return true;
   }
   if (reply.kind() != RespReply::Kind::kList || reply.size() != 2) return false;

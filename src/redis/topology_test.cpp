@@ -108,6 +108,11 @@ TEST(Sentinel, PassesOverOneThatHangsOrKnowsNothing) {
   ignorant.network.at("127.0.0.1:1").primary = &nobody;
   ignorant.start();
   EXPECT_TRUE(works(ignorant));
+
+  StoreRig wrong_name("redis-sentinel://127.0.0.1:1/other");
+  wrong_name.network.add("127.0.0.1:1").primary = &nobody;
+  wrong_name.start();
+  EXPECT_THAT(wrong_name.store->last_error(), HasSubstr("sentinel 127.0.0.1:1: it knows no primary `other`"));
 }
 
 TEST(Sentinel, FollowsAFailoverHoweverItIsNoticed) {
