@@ -86,6 +86,12 @@ TEST(Degraded, AStoreIsToldOfEachRulesDeadlineAndFailureMode) {
   HttpBench http({.rules = kRules});
   http.ask("/v1/allow", R"({"rule": "strict", "key": "k"})");
   EXPECT_EQ(http.store.deadline_us, 20'000);
+  const std::pair<const char*, Micros> queries[] = {
+      {"rule=loose", 5'000'000}, {"rule=loose,strict", 20'000}, {"limit=5/min", 50'000}};
+  for (const auto& [query, deadline_us] : queries) {
+    http.run(get("/v1/auth?" + std::string(query) + "&key=k"));
+    EXPECT_EQ(http.store.deadline_us, deadline_us) << query;
+  }
 }
 
 }  // namespace

@@ -128,6 +128,7 @@ std::optional<Problem> read(std::string_view text, const HttpHead& head, const A
   }
   if (std::optional<Problem> problem = resolve(query, address, resolver, item)) return problem;
   item.question.charges = item.target.charges;
+  item.question.deadline_us = deadline_of(item.target);
   const Status status = gate.prepare(item.question);
   if (!status) return problem_of(status.error());
   return std::nullopt;
