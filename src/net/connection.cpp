@@ -103,14 +103,16 @@ void Connection::settle() {
   set_deadline();
 }
 
-/// Sends, and lets the session go on with what it held back for want of room, while there is room. What is left after
-/// a few rounds goes on in the next turn, because output that the socket would take makes it ready.
+/// Sends, and lets the session go on with what it held back for want of room, while there is room. After a few rounds
+/// others have their turn: what the last round made stays in the output, and the socket that would take it is ready for
+/// that in the next turn.
 void Connection::exchange() {
   for (int round = 0; !session_->output().empty() && !blocked_ && !broken_; ++round) {
     if (!session_->wants_input()) held_back_ = true;
     send();
-    if (blocked_ || broken_ || !held_back_ || session_->finished() || round == kRoundsPerTurn) break;
+    if (blocked_ || broken_ || !held_back_ || session_->finished()) break;
     feed({});
+    if (round == kRoundsPerTurn) break;
   }
 }
 

@@ -200,6 +200,15 @@ TEST_F(WorkerTest, OneThatIsNeverDoneLeavesOthersTheirTurn) {
   EXPECT_LT(taken, 200 * (LineSession::kUnsentMax + 1));
 }
 
+TEST_F(WorkerTest, WhatOneTurnDidNotFinishGoesOnInTheNext) {
+  Peer peer = connect();
+  const std::size_t size = LineSession::kUnsentMax + 1;
+  std::string work;
+  for (int i = 0; i < 50; ++i) work += "big " + std::to_string(size) + "\n";
+  peer.send(work + "quit\n");
+  EXPECT_EQ(read_to_end(peer).size(), 50 * size + 4);
+}
+
 TEST_F(WorkerTest, ADrainAnswersAllThatHasArrived) {
   Peer peer = connect();
   std::string text;

@@ -26,7 +26,7 @@ class WorkerTest : public testing::Test {
       auto listening = small_buffers_ ? listen_on({.path = socket_path()}, {}) : listen_on({.host = "127.0.0.1"}, {});
       CHECK(listening.ok());
       address_ = listening->front().address;
-      worker_->listen(std::move(listening->front().sockets[0]), factory_, counts_);
+      worker_->listen(std::move(listening->front().sockets[0]), *serves_, counts_);
     }
     return *worker_;
   }
@@ -74,6 +74,7 @@ class WorkerTest : public testing::Test {
   bool small_buffers_ = false;  // a Unix socket, on which no clock of TCP's waits for windows to open
   Totals totals_;
   LineFactory factory_;
+  SessionFactory* serves_ = &factory_;  // outlives worker_
   ListenerCounts counts_;
   std::string address_;
   std::vector<int> failures_;
