@@ -124,16 +124,16 @@ int run(const std::string& binary, int calls) {
     bench.fill(full, 64, 1);
     bench.measure((std::string(c.what) + ", denied, one key").c_str(), asking(full, 1, 0, verb, now_us));
   }
-  for (const int entries : {1'000, 100'000, 1'000'000}) {
-    const BoundLimit log = limit(Algorithm::kSlidingLog, entries * 2, kDay_us);
-    const BoundLimit full = limit(Algorithm::kSlidingLog, entries / 64 * 64, kDay_us);
+  for (const int entries : {1'024, 102'400, 1'024'000}) {
+    const BoundLimit log = limit(Algorithm::kSlidingLog, kCountMax, kDay_us);
+    const BoundLimit full = limit(Algorithm::kSlidingLog, entries, kDay_us);
     bench.fill(log, entries, 1);
     std::printf("a log of %d entries\n", entries);
     bench.measure("  denied, the oldest suffices", asking(full, 1, 0));
     bench.measure("  denied, half of them have to go", asking(full, entries / 2, 0));
     bench.measure("  allowed", asking(log, 1, 0));
-    const BoundLimit leases = limit(Algorithm::kConcurrency, entries * 2, 0);
-    const BoundLimit taken = limit(Algorithm::kConcurrency, entries / 64 * 64, 0);
+    const BoundLimit leases = limit(Algorithm::kConcurrency, kCountMax, 0);
+    const BoundLimit taken = limit(Algorithm::kConcurrency, entries, 0);
     bench.fill(leases, entries, 1);
     std::printf("%d leases\n", entries);
     bench.measure("  denied, the soonest suffices", asking(taken, 1, 0, Verb::kAcquire));

@@ -53,7 +53,8 @@
           while low < high do
             local middle = (low + high - (low + high) % 2) / 2
             local member = call('ZRANGE', key, middle, middle)[1]
-            if ((match(member, '^%d+') or 0) - before) % 4503599627370496 < enough then low = middle + 1 else high = middle end
+            local here = match(member, '^%d+') or 0
+            if (here - before) % 4503599627370496 < enough then low = middle + 1 else high = middle end
           end
           oldest = call('ZRANGE', key, low, low, 'WITHSCORES')
         end
