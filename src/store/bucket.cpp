@@ -4,12 +4,19 @@
 #include <utility>
 
 #include "base/check.h"
+#include "limit/calendar.h"
 
 namespace ratel {
 namespace {
 
 bool is_spent(const Entry& entry, const Bucket::Context& context) {
-  return entry.cell.until_us < context.now_for(entry) - kStale_us;
+  return context.is_over(entry, kStale_us);
+}
+
+/// No window of this unit lasts longer. A zone has now and then made a day of two, by changing sides of the date line.
+Micros window_max_us(CalendarUnit unit) {
+  const Micros nominal_us = nominal_length_us(unit);
+  return nominal_us <= kHour_us ? nominal_us : nominal_us + 2 * kDay_us;
 }
 
 bool is_any(const Entry&) {
@@ -17,6 +24,13 @@ bool is_any(const Entry&) {
 }
 
 }  // namespace
+
+bool Bucket::Context::is_window_over(const Entry& entry, Micros ago_us) const {
+  const auto now_s = static_cast<std::uint32_t>(calendar_us / kSecond_us);
+  const auto start_s = static_cast<std::uint32_t>(entry.cell.word >> 32);
+  const Micros age_us = static_cast<std::int32_t>(now_s - start_s) * kSecond_us;
+  return age_us - ago_us > window_max_us(entry.calendar()) + kClockSlack_us;
+}
 
 Reaper::~Reaper() {
   // One by one: a list that destroys itself goes as deep as it is long.
@@ -57,8 +71,8 @@ void Reaper::work() {
   if (!is_empty) retire(std::move(record));
 }
 
-void Reaper::evict(Entry& entry, Micros now_us) {
-  if (entry.cell.until_us >= now_us) live_evictions_.fetch_add(1, std::memory_order_relaxed);
+void Reaper::evict(Entry& entry, bool is_alive) {
+  if (is_alive) live_evictions_.fetch_add(1, std::memory_order_relaxed);
   drop(entry);
 }
 
@@ -185,7 +199,7 @@ void Bucket::evict_nearest(const Context& context, std::uint32_t count) {
   for (std::uint32_t i = 0; i < found; ++i) {
     const std::uint32_t position = position_of(context.pool, victims[i].hash);
     Entry& victim = at(context.pool, position);
-    context.reaper.evict(victim, context.now_for(victim));
+    context.reaper.evict(victim, !context.is_over(victim, 0));
     remove_at(context.pool, position);
   }
 }

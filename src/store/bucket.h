@@ -40,7 +40,7 @@ class Reaper {
   Reaper& operator=(const Reaper&) = delete;
 
   void drop(Entry& entry);
-  void evict(Entry& entry, Micros now_us);
+  void evict(Entry& entry, bool is_alive);
   /// Frees a record that is counted in the budget, now or later.
   void retire(std::unique_ptr<Record> record) RATEL_EXCLUDES(mutex_);
   /// Frees some of what was put aside. To be called without a bucket's lock, by whoever adds to records or to keys.
@@ -74,9 +74,16 @@ class alignas(128) Bucket {
     Reaper& reaper;
     Micros now_us;
     Micros set_back_us = 0;  // see StoreClock
+    Micros calendar_us = 0;  // now, by the wall clock; used where that was set back
 
-    /// The time before which this entry must have ended to be over by every clock that it goes by.
-    Micros now_for(const Entry& entry) const { return entry.is_of_calendar() ? now_us - set_back_us : now_us; }
+    /// Whether this entry was over so long ago, by every clock that it goes by.
+    bool is_over(const Entry& entry, Micros ago_us) const {
+      if (entry.cell.until_us >= now_us - ago_us) return false;
+      return !entry.is_of_calendar() || entry.cell.until_us < now_us - ago_us - set_back_us ||
+             is_window_over(entry, ago_us);
+    }
+    /// By the wall clock alone, for a window stored before that was set back, which then ends later than its cell says.
+    bool is_window_over(const Entry& entry, Micros ago_us) const;
   };
 
   Mutex mutex;

@@ -80,8 +80,9 @@ void MemoryStore::prepare(Question& question) {
     const XXH128_hash_t which = XXH3_128bits_withSeed(identity.data(), identity.size(), ~seed_);
     const XXH128_hash_t key = XXH3_128bits_withSeed(charge.key.data(), charge.key.size(), seed_);
     const Limit& limit = charge.limit->limit;
-    const std::uint64_t kind = keeps_record(limit) ? 1 : limit.calendar != CalendarUnit::kNone ? 2 : 0;
-    const KeyHash hash{(key.high64 ^ which.high64) | 1, ((key.low64 ^ which.low64) & ~std::uint64_t{3}) | kind};
+    const std::uint64_t kind = keeps_record(limit) ? 1 : static_cast<std::uint64_t>(limit.calendar) << 1;
+    constexpr std::uint64_t kKinds = (1 << KeyHash::kKindBits) - 1;
+    const KeyHash hash{(key.high64 ^ which.high64) | 1, ((key.low64 ^ which.low64) & ~kKinds) | kind};
     charge.hash = {hash.order, hash.rest};
     if (table_.is_small()) continue;
 

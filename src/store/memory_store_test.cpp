@@ -357,5 +357,26 @@ TEST(MemoryStore, KeepsCalendarWindowsUntilTheyEndByBothClocks) {
   }
 }
 
+// A wall clock that was set back makes windows of before last longer, and no others.
+TEST(MemoryStore, DropsCalendarWindowsBegunSinceTheClockWasSetBack) {
+  const BoundLimit minute =
+      bound({.algorithm = Algorithm::kFixedWindow, .count = 1, .period_us = kMinute_us, .calendar = CalendarUnit::kMinute},
+            "minute");
+  MemoryStore store({.seed = kSeed, .start = at(kStart_us)});
+  const auto ask_new_key = [&](int key, Micros monotonic_us) {
+    const std::string text = std::to_string(key);
+    Charge charge{.limit = &minute, .key = text};
+    ask(store, {.charges = {&charge, 1}}, {monotonic_us, monotonic_us - kHour_us});
+  };
+  // 100 keys a second for the half of an hour: alive are those of a minute and, for the clock's slack, of one more.
+  std::uint64_t most = 0;
+  for (int key = 0; key < 100 * 1'800; ++key) {
+    ask_new_key(key, kStart_us + key * Micros{10'000});
+    if (key % 1'000 == 0) most = std::max(most, store.stats().entries);
+  }
+  EXPECT_LT(most, 100u * 60 * 4);
+  EXPECT_EQ(store.stats().live_evictions, 0u);
+}
+
 }  // namespace
 }  // namespace ratel

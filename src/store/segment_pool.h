@@ -10,16 +10,20 @@
 #include <vector>
 
 #include "limit/cell.h"
+#include "limit/limit.h"
 #include "store/budget.h"
 #include "store/mutex.h"
 #include "store/reserved_memory.h"
 
 namespace ratel {
 
-/// What a counter is found by: 125 bits of a seeded hash of its identity and key.
+/// What a counter is found by: 123 bits of a seeded hash of its identity and key, and what kind it is, which its
+/// identity tells.
 struct KeyHash {
+  static constexpr unsigned kKindBits = 4;
+
   std::uint64_t order = 0;  // odd, so that it is never 0; a bucket is sorted by it
-  std::uint64_t rest = 0;   // picks the bucket; bit 0: the cell's word is a Record*; bit 1: of a calendar window
+  std::uint64_t rest = 0;   // picks the bucket; bit 0: the cell's word is a Record*; bits 1 to 3: its CalendarUnit
 };
 
 struct alignas(32) Entry {
@@ -29,7 +33,8 @@ struct alignas(32) Entry {
 
   bool empty() const { return order == 0; }
   bool holds_record() const { return (rest & 1) != 0; }
-  bool is_of_calendar() const { return (rest & 2) != 0; }
+  bool is_of_calendar() const { return (rest & 0b1110) != 0; }
+  CalendarUnit calendar() const { return static_cast<CalendarUnit>(rest >> 1 & 7); }
 };
 static_assert(sizeof(Entry) == 32);
 

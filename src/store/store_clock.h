@@ -30,9 +30,12 @@ class StoreClock {
         kPeriodMax_us);
   }
 
+  /// What the wall clock shows at this time of at().
+  Micros calendar_us(Micros now_us) const { return now_us + calendar_offset_us_.load(std::memory_order_relaxed); }
+
   StoreTime at(Instant now) {
     const Micros now_us = now.monotonic_us + offset_us_;
-    const Micros calendar_us = now_us + calendar_offset_us_.load(std::memory_order_relaxed);
+    const Micros calendar_us = this->calendar_us(now_us);
     const Micros off_us = now.wall_us - calendar_us;
     if (off_us > kStep_us || off_us < -kStep_us) return {now_us, anchor(now, now_us)};
     return {now_us, calendar_us};

@@ -51,7 +51,7 @@ void Table::split(Micros now_us) {
     Bucket& upper = bucket(index);
     MutexLock lower_lock(lower.mutex);
     MutexLock upper_lock(upper.mutex);
-    if (lower.split(context(now_us), std::uint64_t{level} << 2, upper)) {
+    if (lower.split(context(now_us), std::uint64_t{level} << KeyHash::kKindBits, upper)) {
       count_.store(index + 1, std::memory_order_release);
       splits_.fetch_add(1, std::memory_order_relaxed);
     } else {

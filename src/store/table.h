@@ -57,7 +57,9 @@ class Table {
 
   SegmentPool& pool() { return pool_; }
   Budget& budget() { return budget_; }
-  Bucket::Context context(Micros now_us) { return {pool_, reaper_, now_us, clock_.set_back_us()}; }
+  Bucket::Context context(Micros now_us) {
+    return {pool_, reaper_, now_us, clock_.set_back_us(), clock_.calendar_us(now_us)};
+  }
 
   /// To be called, without a lock, after each insertion of a new key: the table's share of work. At most two splits,
   /// and now and then a step of tidy().
@@ -97,7 +99,7 @@ class Table {
   Bucket& bucket(std::uint32_t index) const { return reinterpret_cast<Bucket*>(directory_.data())[index]; }
   static std::uint32_t index_of(const KeyHash& hash, std::uint32_t count) {
     const std::uint32_t level = std::bit_floor(count);
-    const std::uint32_t low = static_cast<std::uint32_t>(hash.rest >> 2);
+    const std::uint32_t low = static_cast<std::uint32_t>(hash.rest >> KeyHash::kKindBits);
     const std::uint32_t index = low & (2 * level - 1);
     return index < count ? index : low & (level - 1);
   }
