@@ -185,6 +185,7 @@ Micros SafeStore::retry_after_us(Instant now) const {
 
 Micros SafeStore::due_us() const {
   if (state_ == State::kDown) return breaker_.probe_due_us();
+  if (look_us_ != kNone_us) return look_us_;
   if (state_ == State::kWarming) return warm_us_;
   return owes_ && under_way_ == 0 ? owes_since_us_ + kOwed_us : kNone_us;
 }
@@ -192,6 +193,7 @@ Micros SafeStore::due_us() const {
 void SafeStore::tick(Instant now) {
   if (state_ == State::kDown && breaker_.begin_probe(now.monotonic_us)) return probe(now);
   if (state_ == State::kWarming && now.monotonic_us >= warm_us_) state_ = State::kUp;
+  if (state_ != State::kDown && look_us_ != kNone_us) return recharge(now);
   if (state_ == State::kUp && owes_ && now.monotonic_us >= owes_since_us_ + kOwed_us) recharge(now);
 }
 
@@ -218,13 +220,20 @@ void SafeStore::probed(const Answer& answer) {
 void SafeStore::recharge(Instant now) {
   if (recharging_now_) return;  // an answer that came before ask() returned: the loop below goes on with it
   recharging_now_ = true;
+  look_us_ = kNone_us;
   while (owes_ && state_ != State::kDown) {
     const auto idle = std::find_if(recharges_.begin(), recharges_.end(), [](const auto& one) { return one->idle(); });
     if (idle == recharges_.end()) break;
-    if (owed_.empty()) local_.take_owed(now, kRecharges, owed_);
     if (owed_.empty()) {
-      owes_ = under_way_ > 0;
-      break;
+      const bool more = local_.take_owed(now, kRecharges, owed_);
+      if (owed_.empty()) {
+        if (more) {
+          look_us_ = now.monotonic_us;  // in the next turn, so that this one does not become long
+        } else {
+          owes_ = under_way_ > 0;
+        }
+        break;
+      }
     }
     LocalShare::Owed owed = std::move(owed_.back());
     owed_.pop_back();

@@ -89,6 +89,7 @@ class SafeStore final : public Store {
   Micros warm_us_ = 0;  // when kWarming ends at the latest
   bool owes_ = false;   // something was, or may have been, admitted alone
   Micros owes_since_us_ = 0;
+  Micros look_us_ = kNone_us;  // since when there is more to look for that is owed
   std::vector<LocalShare::Owed> owed_;  // taken, and not under way
   std::vector<std::unique_ptr<Recharge>> recharges_;
   std::size_t under_way_ = 0;

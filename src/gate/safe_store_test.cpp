@@ -125,8 +125,7 @@ TEST_F(SafeStoreTest, AnswersByTheFailureModeAndSaysWhy) {
       EXPECT_EQ(answer.fault, fault);
       EXPECT_EQ(answer.faulty, fault == StoreFault::kBadState ? 1 : 0);
       EXPECT_EQ(answer.decision.remaining, c.remaining);
-      std::vector<LocalShare::Owed> forgotten;
-      local_.take_owed(clock_.now(), 100, forgotten);
+      clock_.advance_us(kDay_us);  // and what was admitted alone has come back
     }
     EXPECT_EQ(safe_.stats().faults[static_cast<std::size_t>(fault)], std::size(cases));
   }
@@ -267,6 +266,30 @@ TEST_F(SafeStoreTest, ManyChargesGoAFewAtATime) {
   EXPECT_EQ(most, SafeStore::kRecharges);
   EXPECT_EQ(safe_.stats().charged, static_cast<std::uint64_t>(kKeys));
   EXPECT_EQ(safe_.state(), SafeStore::State::kUp);
+}
+
+TEST_F(SafeStoreTest, GoesOnLookingForWhatIsOwedTurnByTurn) {
+  const BoundLimit fast = gcra(100, kSecond_us, "fast");
+  open();
+  ask(FailureMode::kLocal);  // looked at last
+  constexpr std::size_t kKeys = 3 * LocalShare::kLooksMax;
+  for (std::size_t i = 0; i < kKeys; ++i) {
+    const std::string key = "key" + std::to_string(i);
+    std::array<Charge, 1> charges{Charge{.limit = &fast, .key = key}};
+    ask(charges);
+  }
+  clock_.advance_us(kSecond_us);  // all of `fast` has come back
+  remote_.fault = StoreFault::kNone;
+  tick_when_due();
+  for (std::size_t turn = 1; turn <= kKeys / LocalShare::kLooksMax; ++turn) {
+    EXPECT_EQ(safe_.state(), SafeStore::State::kWarming);
+    EXPECT_EQ(local_.stats().owing, kKeys + 1 - turn * LocalShare::kLooksMax);
+    EXPECT_EQ(safe_.due_us(), clock_.now().monotonic_us);
+    safe_.tick(clock_.now());
+  }
+  EXPECT_EQ(safe_.state(), SafeStore::State::kUp);
+  EXPECT_EQ(remote_.spent["k"], 1);
+  EXPECT_EQ(safe_.due_us(), SafeStore::kNone_us);
 }
 
 TEST_F(SafeStoreTest, WarmingEndsThoughChargesAreSlow) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <utility>
 
 #include "base/check.h"
@@ -14,6 +15,9 @@ namespace {
 /// How many counters are looked at for the one that makes room.
 constexpr std::size_t kCandidates = 16;
 
+constexpr Micros kLongAgo_us = std::numeric_limits<Micros>::min();
+constexpr std::size_t kNowhere = std::numeric_limits<std::size_t>::max();
+
 /// One counter's state, for decide().
 struct State {
   Cell cell;
@@ -23,19 +27,30 @@ struct State {
   bool is_fresh(Micros now_us) const { return cell.until_us <= now_us; }
 };
 
-/// Spends as much of `cost` as there is.
-void spend(const BoundLimit& share, State& state, std::int64_t cost, StoreTime time) {
-  Charge charge{.limit = &share};
+Decision decide_one(Verb verb, const BoundLimit& limit, State& state, std::int64_t cost, StoreTime time) {
+  Charge charge{.limit = &limit};
   const Slot slot{&state.cell, &state.record};
-  const Question question{.verb = Verb::kAtMost, .charges = {&charge, 1}, .cost = std::min(cost, kCostMax)};
-  decide(question, {&slot, 1}, time);
+  return decide({.verb = verb, .charges = {&charge, 1}, .cost = cost}, {&slot, 1}, time).decision;
 }
 
-std::int64_t left_of(const BoundLimit& share, State& state, StoreTime time) {
-  Charge charge{.limit = &share};
-  const Slot slot{&state.cell, &state.record};
-  const Question question{.verb = Verb::kPeek, .charges = {&charge, 1}, .cost = 0};
-  return decide(question, {&slot, 1}, time).decision.remaining;
+/// Spends as much of `cost` as there is.
+void spend(const BoundLimit& limit, State& state, std::int64_t cost, StoreTime time) {
+  for (; cost > 0; cost -= kCostMax) decide_one(Verb::kAtMost, limit, state, std::min(cost, kCostMax), time);
+}
+
+std::int64_t used_of(const BoundLimit& limit, State& state, StoreTime time) {
+  if (state.is_fresh(time.now_us)) return 0;
+  return limit.limit.capacity - decide_one(Verb::kPeek, limit, state, 0, time).remaining;
+}
+
+/// By what limit to keep book of what is owed: all that the limit can owe, coming back as fast as the share does, since
+/// all processes' debts come back together.
+Limit book_of(const Limit& whole, const Limit& share) {
+  Limit book = whole;
+  if (whole.algorithm != Algorithm::kGcra || whole.count == 0) return book;
+  // Where that would take longer than any bucket may take to refill, it comes back sooner.
+  if (!make_gcra_limit(share.count, share.period_us, whole.capacity, book)) return whole;
+  return book;
 }
 
 /// What is left of a debt. Of gcra the debt melts until it is over; of all others it stays, and is then gone at once.
@@ -53,33 +68,29 @@ struct LocalShare::Counter {
   BoundLimit share;
   int processes = 0;  // of the share
   State state;
-  State idle;                  // the same, had nothing been admitted alone: the difference is owed to the store
-  bool forgiven = false;       // by a reset: what the store told before is no debt any more
-  std::uint64_t question = 0;  // the last that it was part of
+  BoundLimit book;
+  State owed;                        // what was admitted alone and not handed out
+  std::size_t owing_place = kNowhere;  // in owing_
+  Micros heard_us = kLongAgo_us;     // what the store told until then (monotonic) is in the state
+  Micros forgiven_us = kLongAgo_us;  // or was forgiven, by a reset
+  std::uint64_t question = 0;        // the last that it was part of
   std::size_t bytes = 0;
 
   void divide(int by, StoreTime time) {
     if (by == processes) return;
     // What was spent of gcra is kept as time, which is fewer units of a smaller share: it is spent anew, as units.
-    const bool respend = whole.limit.algorithm == Algorithm::kGcra && !state.is_fresh(time.now_us);
-    const std::int64_t used = respend ? share.limit.capacity - left_of(share, state, time) : 0;
-    const std::int64_t known = respend ? share.limit.capacity - left_of(share, idle, time) : 0;
+    const bool respend = whole.limit.algorithm == Algorithm::kGcra;
+    const std::int64_t owes = respend ? used_of(book, owed, time) : 0;
+    // A share that was smaller may have had no room for all of it.
+    const std::int64_t used = respend ? std::max(owes, used_of(share, state, time)) : 0;
     processes = by;
     share.limit = share_of(whole.limit, by);
+    book.limit = book_of(whole.limit, share.limit);
     if (!respend) return;
     state = {};
-    idle = {};
+    owed = {};
     spend(share, state, used, time);
-    spend(share, idle, known, time);
-  }
-  std::int64_t owed(StoreTime time) {
-    if (state.is_fresh(time.now_us)) return 0;
-    return left_of(share, idle, time) - left_of(share, state, time);
-  }
-  std::size_t measure() const {
-    // With its places in the vector and in the map, and the two texts a limit may have.
-    return sizeof(Counter) + 64 + key.capacity() + whole.identity.capacity() + whole.label.capacity() + state.bytes() +
-           idle.bytes();
+    spend(book, owed, owes, time);
   }
 };
 
@@ -115,22 +126,64 @@ Answer LocalShare::ask(const Question& question, Instant now) {
     counters[i] = &counter;
     charges[i] = {.limit = &counter.share};
     slots[i] = {&counter.state.cell, &counter.state.record};
+    const bool may_grow = bytes_ <= options_.bytes_max / 2;
+    slots[i].record_bytes_max = may_grow ? options_.bytes_max / 16 : counter.state.bytes();
   }
   Question alone = question;
   alone.charges = {charges.data(), count};
   answer = decide(alone, {slots.data(), count}, time);
-  answer.decision.source = Source::kLocal;
+  if (answer.decision.source == Source::kExact) answer.decision.source = Source::kLocal;
   answer.decision.limit = question.charges[answer.binding].limit->limit.capacity;
   for (std::size_t i = 0; i < count; ++i) {
-    if (question.verb == Verb::kReset) {
-      counters[i]->forgiven = true;
-      counters[i]->idle = {};
-    }
-    const std::size_t bytes = counters[i]->measure();
-    bytes_ += bytes - counters[i]->bytes;
-    counters[i]->bytes = bytes;
+    book(*counters[i], question, answer.decision.granted, time);
+    if (question.verb == Verb::kReset) counters[i]->forgiven_us = counters[i]->heard_us = now.monotonic_us;
+    measure(*counters[i]);
   }
   return answer;
+}
+
+void LocalShare::book(Counter& counter, const Question& question, std::int64_t granted, StoreTime time) {
+  switch (question.verb) {
+    case Verb::kAllow:
+    case Verb::kAtMost:
+    case Verb::kReserve:
+      spend(counter.book, counter.owed, granted, time);
+      if (granted > 0) set_owing(counter, true);
+      break;
+    case Verb::kRefund:
+      decide_one(Verb::kRefund, counter.book, counter.owed, question.cost, time);
+      break;
+    case Verb::kReset:
+      counter.state = {};
+      counter.owed = {};
+      break;
+    case Verb::kPeek:
+    case Verb::kAcquire:
+    case Verb::kRenew:
+    case Verb::kRelease:
+      break;
+  }
+}
+
+void LocalShare::set_owing(Counter& counter, bool owing) {
+  if (owing == (counter.owing_place != kNowhere)) return;
+  if (owing) {
+    counter.owing_place = owing_.size();
+    owing_.push_back(&counter);
+    return;
+  }
+  owing_[counter.owing_place] = owing_.back();
+  owing_[counter.owing_place]->owing_place = counter.owing_place;
+  owing_.pop_back();
+  counter.owing_place = kNowhere;
+}
+
+void LocalShare::measure(Counter& counter) {
+  // With its places in the vectors and in the map, and the two texts a limit may have.
+  const std::size_t bytes = sizeof(Counter) + 80 + counter.key.capacity() + counter.whole.identity.capacity() +
+                            counter.whole.label.capacity() + counter.state.bytes() + counter.owed.bytes();
+  bytes_ += bytes - counter.bytes;
+  counter.bytes = bytes;
 }
 
 LocalShare::Counter& LocalShare::counter_of(const Charge& charge, StoreTime time, Micros now_us) {
@@ -146,13 +199,12 @@ LocalShare::Counter& LocalShare::counter_of(const Charge& charge, StoreTime time
       counter.processes = 0;
     }
     counter.divide(processes(), time);
-    if (counter.state.is_fresh(time.now_us)) begin(counter, time, now_us);
+    hear(counter, time, now_us);
     return counter;
   }
-  while (counters_.size() >= options_.counters_max || bytes_ > options_.bytes_max) {
-    const std::size_t before = counters_.size();
+  for (std::size_t i = 0; i < kEvictionsMax; ++i) {
+    if (counters_.size() < options_.counters_max && bytes_ <= options_.bytes_max) break;
     make_room(time);
-    if (counters_.size() == before) break;  // all that there are belong to this very question
   }
   auto fresh = std::make_unique<Counter>();
   fresh->hash = charge.hash;
@@ -160,24 +212,25 @@ LocalShare::Counter& LocalShare::counter_of(const Charge& charge, StoreTime time
   fresh->key = charge.key;
   fresh->question = question_;
   fresh->divide(processes(), time);
-  begin(*fresh, time, now_us);
-  fresh->bytes = fresh->measure();
-  bytes_ += fresh->bytes;
+  hear(*fresh, time, now_us);
+  measure(*fresh);
   places_.emplace(charge.hash, counters_.size());
   counters_.push_back(std::move(fresh));
   return *counters_.back();
 }
 
-void LocalShare::begin(Counter& counter, StoreTime time, Micros now_us) {
-  counter.state = {};
-  counter.idle = {};
-  if (counter.forgiven) return;
+void LocalShare::hear(Counter& counter, StoreTime time, Micros now_us) {
+  if (counter.state.is_fresh(time.now_us)) {
+    counter.state = {};
+    counter.heard_us = counter.forgiven_us;
+  }
   const KnownDebts::Debt debt = debts_.find(counter.hash, now_us);
   const std::int64_t used = used_now(debt, counter.whole.limit, now_us);
-  if (used == 0) return;
+  if (used == 0 || debt.told_us <= counter.heard_us) return;
+  counter.heard_us = debt.told_us;
+  // What was admitted alone and charged is part of what the store tells.
   const std::int64_t part = (used + counter.processes - 1) / counter.processes;
-  spend(counter.share, counter.state, part, time);
-  spend(counter.share, counter.idle, part, time);
+  spend(counter.share, counter.state, part - used_of(counter.share, counter.state, time), time);
 }
 
 void LocalShare::make_room(StoreTime time) {
@@ -190,13 +243,15 @@ void LocalShare::make_room(StoreTime time) {
       chosen = next_to_judge_;
     }
   }
-  if (chosen == counters_.size()) return;
-  if (counters_[chosen]->owed(time) > 0) ++forgotten_;
+  if (chosen == counters_.size()) return;  // all that there are belong to this very question
+  Counter& counter = *counters_[chosen];
+  if (used_of(counter.book, counter.owed, time) > 0) ++forgotten_;
   drop(chosen);
 }
 
 void LocalShare::drop(std::size_t place) {
   bytes_ -= counters_[place]->bytes;
+  set_owing(*counters_[place], false);
   places_.erase(counters_[place]->hash);
   if (place + 1 != counters_.size()) {
     counters_[place] = std::move(counters_.back());
@@ -205,20 +260,27 @@ void LocalShare::drop(std::size_t place) {
   counters_.pop_back();
 }
 
-void LocalShare::take_owed(Instant now, std::size_t max, std::vector<Owed>& owed) {
+bool LocalShare::take_owed(Instant now, std::size_t max, std::vector<Owed>& owed) {
   const StoreTime time = clock_.at(now);
   const MutexLock lock(mutex_);
-  while (!counters_.empty() && owed.size() < max) {
-    Counter& counter = *counters_.back();
-    const std::int64_t cost = counter.owed(time);
-    if (cost > 0) owed.push_back({std::move(counter.whole), std::move(counter.key), cost});
-    drop(counters_.size() - 1);
+  for (std::size_t looks = 0; looks < kLooksMax && !owing_.empty() && owed.size() < max; ++looks) {
+    Counter& counter = *owing_.back();
+    const std::int64_t cost = used_of(counter.book, counter.owed, time);
+    if (cost > 0) owed.push_back({counter.whole, counter.key, cost});
+    set_owing(counter, false);
+    if (counter.state.is_fresh(time.now_us)) {
+      drop(places_.find(counter.hash)->second);
+    } else {
+      counter.owed = {};
+      measure(counter);
+    }
   }
+  return !owing_.empty();
 }
 
 LocalShare::Stats LocalShare::stats() const {
   const MutexLock lock(mutex_);
-  return {.counters = counters_.size(), .bytes = bytes_, .forgotten = forgotten_};
+  return {.counters = counters_.size(), .owing = owing_.size(), .bytes = bytes_, .forgotten = forgotten_};
 }
 
 }  // namespace ratel

@@ -3,6 +3,9 @@
 // with the share of the debt that the store last told of. Keeps book of what it admits, so that it can be charged to
 // the store when that is back.
 //
+// What it admitted keeps counting here when it was charged to the store, too, until it has come back: the store may be
+// unable to take it, or fail again at once, and nobody is to begin afresh for that.
+//
 // One a process, shared by its loops: thread-safe. Holds a bounded number of counters; where it is full, one that is
 // near to being fresh makes room, and if something admitted alone is forgotten by that, it is counted.
 
@@ -24,7 +27,9 @@ class LocalShare {
  public:
   struct Options {
     std::size_t counters_max = 65'536;
-    std::size_t bytes_max = 64 << 20;  // of the counters, with their keys, which may be long, and their records
+    /// Of the counters, with their keys, which may be long, and their records. Logs together have half of it, one log a
+    /// sixteenth. Passed by at most what one question adds.
+    std::size_t bytes_max = 64 << 20;
     Instant start;
   };
 
@@ -37,7 +42,8 @@ class LocalShare {
 
   /// The answer has the limit's own capacity, what is left of the share, and the source `local`. A concurrency limit
   /// denies: leases given out alone could not be told from those in the store. So does a cost above the share, which
-  /// may fit once the store is back: retry_after is then kNever and the caller's to change.
+  /// may fit once the store is back: retry_after is then kNever and the caller's to change. Where a log has no room to
+  /// grow, it denies, too, and the source is `failed_closed`.
   /// REQUIRES: a valid question, none of its charges unlimited, hashes filled.
   Answer ask(const Question& question, Instant now);
 
@@ -47,11 +53,18 @@ class LocalShare {
     std::string key;
     std::int64_t cost = 0;
   };
-  /// Hands out at most `max` of what is owed, each once, and forgets it.
-  void take_owed(Instant now, std::size_t max, std::vector<Owed>& owed);
+  /// Hands out at most `max` of what is owed, each once. Looks at no more than kLooksMax counters, of which all may
+  /// turn out to owe nothing any more; returns whether there are others to look at.
+  bool take_owed(Instant now, std::size_t max, std::vector<Owed>& owed);
+
+  /// Some 20 us, in which all other loops may have to wait.
+  static constexpr std::size_t kLooksMax = 64;
+  /// How many counters may make room for one: some more than take the bytes of one with the longest key.
+  static constexpr std::size_t kEvictionsMax = 16;
 
   struct Stats {
     std::size_t counters = 0;
+    std::size_t owing = 0;  // of these, with something to hand out
     std::size_t bytes = 0;
     std::uint64_t forgotten = 0;  // counters with something admitted alone that is never charged
   };
@@ -64,7 +77,10 @@ class LocalShare {
   };
 
   Counter& counter_of(const Charge& charge, StoreTime time, Micros now_us) RATEL_REQUIRES(mutex_);
-  void begin(Counter& counter, StoreTime time, Micros now_us) RATEL_REQUIRES(mutex_);
+  void hear(Counter& counter, StoreTime time, Micros now_us) RATEL_REQUIRES(mutex_);
+  void book(Counter& counter, const Question& question, std::int64_t granted, StoreTime time) RATEL_REQUIRES(mutex_);
+  void set_owing(Counter& counter, bool owing) RATEL_REQUIRES(mutex_);
+  void measure(Counter& counter) RATEL_REQUIRES(mutex_);
   void make_room(StoreTime time) RATEL_REQUIRES(mutex_);
   void drop(std::size_t place) RATEL_REQUIRES(mutex_);
 
@@ -76,6 +92,7 @@ class LocalShare {
   mutable Mutex mutex_;
   std::vector<std::unique_ptr<Counter>> counters_ RATEL_GUARDED_BY(mutex_);
   std::unordered_map<KnownDebts::Hash, std::size_t, HashOf> places_ RATEL_GUARDED_BY(mutex_);  // in counters_
+  std::vector<Counter*> owing_ RATEL_GUARDED_BY(mutex_);
   std::size_t bytes_ RATEL_GUARDED_BY(mutex_) = 0;
   std::size_t next_to_judge_ RATEL_GUARDED_BY(mutex_) = 0;
   std::uint64_t question_ RATEL_GUARDED_BY(mutex_) = 0;

@@ -94,8 +94,83 @@ TEST_F(LocalShareTest, OwesWhatItAdmittedAndNotWhatItKnew) {
   EXPECT_EQ(owed[0].limit.identity, limit.identity);
   EXPECT_EQ(owed[0].limit.limit.capacity, 100);
   EXPECT_TRUE(take_owed().empty());
-  EXPECT_EQ(share_.stats().counters, 0U);
-  EXPECT_EQ(share_.stats().bytes, 0U);
+  EXPECT_EQ(share_.stats().owing, 0U);
+}
+
+// As where a store never takes a charge, because it finds under the key what is no counter.
+TEST_F(LocalShareTest, WhatWasHandedOutStillCounts) {
+  struct Case {
+    Algorithm algorithm;
+    std::int64_t within_minute;
+  };
+  std::uint64_t key = 0;
+  for (const Case& c : {Case{Algorithm::kGcra, 9}, Case{Algorithm::kFixedWindow, 5}, Case{Algorithm::kSlidingWindow, 5},
+                        Case{Algorithm::kSlidingLog, 5}}) {
+    SCOPED_TRACE(name_of(c.algorithm));
+    const BoundLimit limit = bound({.algorithm = c.algorithm, .count = 5, .period_us = kMinute_us}, "test");
+    ++key;
+    now_us_ = (now_us_ / kMinute_us + 1) * kMinute_us;
+    std::int64_t total = 0, charged = 0;
+    for (int second = 0; second < 60; ++second) {
+      total += admitted(limit, key, 5);
+      for (const LocalShare::Owed& owed : take_owed()) charged += owed.cost;
+      now_us_ += kSecond_us;
+    }
+    EXPECT_EQ(total, c.within_minute);
+    EXPECT_EQ(charged, total) << "each unit once";
+  }
+}
+
+TEST_F(LocalShareTest, HearsWhatTheStoreTellsAfterItCharged) {
+  const BoundLimit limit = bound({.algorithm = Algorithm::kFixedWindow, .count = 100, .period_us = kDay_us}, "test");
+  EXPECT_EQ(admitted(limit, 1, 10), 10);
+  take_owed();
+  now_us_ += kSecond_us;
+  debts_.told(hash_of(1), 70, now_us_ + kHour_us, now_us_);  // with these 10
+  EXPECT_EQ(admitted(limit, 1, 100), 30);
+  EXPECT_EQ(take_owed()[0].cost, 30);
+}
+
+TEST_F(LocalShareTest, HandsOutAFewAtATime) {
+  LocalShare share({.counters_max = 1'000, .start = at(kStart_us)}, debts_);
+  const BoundLimit slow = gcra(10, kDay_us, "slow"), fast = gcra(10, kSecond_us, "fast");
+  for (std::uint64_t key = 0; key < 1'000; ++key) {
+    Charge charge{.limit = key % 2 == 0 ? &slow : &fast, .key = "key", .hash = hash_of(key)};
+    share.ask({.charges = {&charge, 1}}, at(now_us_));
+  }
+  EXPECT_EQ(share.stats().owing, 1'000U);
+  std::vector<LocalShare::Owed> owed;
+  std::size_t owing = 1'000;
+  now_us_ += kSecond_us + 1;  // of `fast` all has come back
+  for (bool more = true; more;) {
+    more = share.take_owed(at(now_us_), 1'000, owed);
+    const std::size_t left = share.stats().owing;
+    EXPECT_LT(left, owing);
+    EXPECT_LE(owing - left, LocalShare::kLooksMax);
+    EXPECT_EQ(more, left > 0);
+    owing = left;
+  }
+  EXPECT_EQ(owed.size(), 500U);
+  EXPECT_EQ(share.stats().counters, 500U) << "what is as good as new is dropped";
+}
+
+TEST_F(LocalShareTest, OwesNoLessForANewNumberOfProcesses) {
+  const Algorithm algorithms[] = {Algorithm::kGcra, Algorithm::kFixedWindow, Algorithm::kSlidingWindow,
+                                  Algorithm::kSlidingLog};
+  std::uint64_t key = 0;
+  for (const Algorithm algorithm : algorithms) {
+    SCOPED_TRACE(name_of(algorithm));
+    const BoundLimit limit = bound({.algorithm = algorithm, .count = 10, .period_us = kHour_us}, "test");
+    share_.set_processes(1);
+    EXPECT_EQ(admitted(limit, ++key, 20), 10);
+    for (const int processes : {5, 2, 7}) {
+      share_.set_processes(processes);
+      EXPECT_EQ(admitted(limit, key, 20), 0);
+    }
+    const auto owed = take_owed();
+    ASSERT_EQ(owed.size(), 1U);
+    EXPECT_EQ(owed[0].cost, 10);
+  }
 }
 
 TEST_F(LocalShareTest, DoesNotOweWhatHasComeBack) {
@@ -182,6 +257,32 @@ TEST_F(LocalShareTest, HoldsABoundedNumberOfBytes) {
     EXPECT_LE(share.stats().bytes, (64U << 10) + 2 * kKeyBytesMax);
   }
   EXPECT_GT(share.stats().forgotten, 100U);
+}
+
+TEST_F(LocalShareTest, LogsHaveABoundAndLeaveRoom) {
+  constexpr std::size_t kBytes = 1 << 20;
+  LocalShare share({.counters_max = 1'000, .bytes_max = kBytes, .start = at(kStart_us)}, debts_);
+  const BoundLimit log = bound({.algorithm = Algorithm::kSlidingLog, .count = 1'000'000, .period_us = kDay_us}, "log");
+  const BoundLimit plain = gcra(10, kDay_us);
+  const auto ask_of = [&](const BoundLimit& limit, std::uint64_t key) {
+    Charge charge{.limit = &limit, .key = "key", .hash = hash_of(key)};
+    return share.ask({.charges = {&charge, 1}}, at(++now_us_));
+  };
+  for (std::uint64_t key = 0; key < 100; ++key) ask_of(plain, key);
+  for (std::uint64_t key = 100; key < 120; ++key) {
+    Answer answer;
+    int entries = 0;
+    do {
+      answer = ask_of(log, key);
+    } while (answer.decision.allowed && ++entries < 20'000);
+    EXPECT_FALSE(answer.decision.allowed) << "no bound of one";
+    EXPECT_EQ(answer.decision.source, Source::kFailedClosed);
+    EXPECT_GT(answer.decision.retry_after.count(), 0);
+  }
+  EXPECT_GT(share.stats().bytes, kBytes / 3);
+  EXPECT_LE(share.stats().bytes, kBytes * 3 / 4);
+  EXPECT_EQ(share.stats().forgotten, 0U) << "others had to go for logs";
+  for (std::uint64_t key = 0; key < 100; ++key) EXPECT_EQ(ask_of(plain, key).decision.remaining, 8) << key;
 }
 
 TEST_F(LocalShareTest, RoomIsMadeByWhatIsNearestToBeingFresh) {

@@ -359,9 +359,9 @@ TEST(MemoryStore, KeepsCalendarWindowsUntilTheyEndByBothClocks) {
 
 // A wall clock that was set back makes windows of before last longer, and no others.
 TEST(MemoryStore, DropsCalendarWindowsBegunSinceTheClockWasSetBack) {
-  const BoundLimit minute =
-      bound({.algorithm = Algorithm::kFixedWindow, .count = 1, .period_us = kMinute_us, .calendar = CalendarUnit::kMinute},
-            "minute");
+  const LimitSpec spec{
+      .algorithm = Algorithm::kFixedWindow, .count = 1, .period_us = kMinute_us, .calendar = CalendarUnit::kMinute};
+  const BoundLimit minute = bound(spec, "minute");
   MemoryStore store({.seed = kSeed, .start = at(kStart_us)});
   const auto ask_new_key = [&](int key, Micros monotonic_us) {
     const std::string text = std::to_string(key);
