@@ -32,6 +32,7 @@ void Breaker::trip(Micros now_us) {
   if (open_) return;
   open_ = true;
   probing_ = false;
+  if (now_us - closed_us_ < kWindow_us) return pause_longer(now_us);
   pause_us_ = kFirstProbe_us;
   probe_us_ = now_us + pause_us_;
 }
@@ -43,8 +44,9 @@ bool Breaker::begin_probe(Micros now_us) {
   return true;
 }
 
-void Breaker::probe_succeeded() {
+void Breaker::probe_succeeded(Micros now_us) {
   CHECK(probing_);
+  closed_us_ = now_us;
   open_ = probing_ = false;
   failures_in_a_row_ = 0;
   now_ = before_ = {};  // what was is over: one failure more must not open it again
@@ -53,6 +55,10 @@ void Breaker::probe_succeeded() {
 void Breaker::probe_failed(Micros now_us) {
   CHECK(probing_);
   probing_ = false;
+  pause_longer(now_us);
+}
+
+void Breaker::pause_longer(Micros now_us) {
   pause_us_ = std::min(2 * pause_us_, kLastProbe_us);
   // Between half of the pause and all of it, so that a fleet that lost its store together does not return together.
   const auto half = static_cast<std::uint64_t>(pause_us_ / 2);

@@ -19,7 +19,8 @@ class Breaker {
   /// A sick one, that answers some: half of at least so many within one to two windows.
   static constexpr std::uint32_t kOutcomesMin = 20;
   static constexpr Micros kWindow_us = 5 * kSecond_us;
-  /// Probes: soon, for what was a hiccup, then as often as lets answers be exact again within a second.
+  /// Probes: soon, for what was a hiccup, then as often as lets answers be exact again within a second. When it opens
+  /// again within a window of closing, it was no hiccup: the pauses go on where they were.
   static constexpr Micros kFirstProbe_us = 50'000;
   static constexpr Micros kLastProbe_us = 400'000;
 
@@ -40,7 +41,7 @@ class Breaker {
   Micros probe_due_us() const { return probing_ ? kNone_us : probe_us_; }
   /// Whether to probe now; if so, probe_succeeded or probe_failed is to follow.
   bool begin_probe(Micros now_us);
-  void probe_succeeded();
+  void probe_succeeded(Micros now_us);
   void probe_failed(Micros now_us);
 
  private:
@@ -50,6 +51,7 @@ class Breaker {
   };
 
   void count(Micros now_us, bool success);
+  void pause_longer(Micros now_us);
 
   Randomness& randomness_;
   bool open_ = false;
@@ -58,6 +60,7 @@ class Breaker {
   Window now_, before_;
   Micros probe_us_ = 0;
   Micros pause_us_ = 0;  // between the last probe and the next, before the jitter
+  Micros closed_us_ = -kWindow_us;
 };
 
 }  // namespace ratel

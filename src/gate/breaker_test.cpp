@@ -77,7 +77,7 @@ TEST_F(BreakerTest, ProbesOneAtATime) {
   EXPECT_TRUE(breaker_.begin_probe(Breaker::kFirstProbe_us));
   EXPECT_EQ(breaker_.probe_due_us(), Breaker::kNone_us);
   EXPECT_FALSE(breaker_.begin_probe(10 * kSecond_us));
-  breaker_.probe_succeeded();
+  breaker_.probe_succeeded(kSecond_us);
   EXPECT_FALSE(breaker_.open());
 }
 
@@ -98,10 +98,28 @@ TEST_F(BreakerTest, ProbesAreSpreadAndNeverRare) {
   EXPECT_GT(most_us - least_us, Breaker::kLastProbe_us / 4);
 }
 
+TEST_F(BreakerTest, PausesGrowWhenItOpensSoonAfterClosing) {
+  Micros now_us = 0, pause_us = 0;
+  for (int i = 0; i < 20; ++i) {
+    fail(Breaker::kFailuresInARow, now_us);
+    ASSERT_TRUE(breaker_.open());
+    pause_us = breaker_.probe_due_us() - now_us;
+    EXPECT_LE(pause_us, Breaker::kLastProbe_us);
+    now_us = breaker_.probe_due_us();
+    ASSERT_TRUE(breaker_.begin_probe(now_us));
+    breaker_.probe_succeeded(now_us);
+    now_us += Breaker::kWindow_us - 1;
+  }
+  EXPECT_GE(pause_us, Breaker::kLastProbe_us / 2);
+  now_us += 1;
+  fail(Breaker::kFailuresInARow, now_us);
+  EXPECT_EQ(breaker_.probe_due_us() - now_us, Breaker::kFirstProbe_us) << "long ago";
+}
+
 TEST_F(BreakerTest, StartsAfreshOnceClosed) {
   fail(Breaker::kFailuresInARow, 0);
   ASSERT_TRUE(breaker_.begin_probe(kSecond_us));
-  breaker_.probe_succeeded();
+  breaker_.probe_succeeded(kSecond_us);
   succeed(1, kSecond_us);
   fail(Breaker::kFailuresInARow - 1, kSecond_us);
   EXPECT_FALSE(breaker_.open());

@@ -15,6 +15,17 @@ using std::chrono::microseconds;
 constexpr LimitSpec kProbeLimit{.count = 1'000'000, .period_us = kSecond_us};
 constexpr std::string_view kProbeKey = "probe";
 
+/// Bit i: charge i denies in every state, because more is asked than it ever has.
+std::uint16_t never_fits(const Question& question) {
+  if (!grants_cost(question.verb)) return 0;
+  const std::int64_t least = question.verb == Verb::kAtMost ? std::min<std::int64_t>(question.cost, 1) : question.cost;
+  unsigned bits = 0;
+  for (std::size_t i = 0; i < question.charges.size(); ++i) {
+    if (least > question.charges[i].limit->limit.capacity) bits |= 1U << i;
+  }
+  return static_cast<std::uint16_t>(bits);
+}
+
 FailureMode mode_of(const Question& question) {
   FailureMode strictest = FailureMode::kAllow;
   for (const Charge& charge : question.charges) {
@@ -68,7 +79,7 @@ class SafeStore::Recharge {
     question_ = {.verb = Verb::kAtMost,
                  .charges = {&charge_, 1},
                  .cost = std::min(owed_.cost, kCostMax),
-                 .deadline_us = kProbeDeadline_us};
+                 .deadline_us = kRechargeDeadline_us};
     store_.remote_.prepare(question_);
     store_.remote_.ask(question_, now, {.call = &Recharge::answered, .context = this, .ticket = 0});
   }
@@ -91,7 +102,7 @@ SafeStore::SafeStore(Store& remote, LocalShare& local, const Clock& clock, Rando
     : remote_(remote), local_(local), clock_(clock), breaker_(randomness) {
   probe_limit_ = {.limit = *make_limit(kProbeLimit), .identity = std::string(probe_identity()), .label = "probe"};
   probe_charge_ = {.limit = &probe_limit_, .key = kProbeKey};
-  probe_ = {.charges = {&probe_charge_, 1}, .deadline_us = kProbeDeadline_us};
+  probe_ = {.charges = {&probe_charge_, 1}};
   for (std::size_t i = 0; i < kRecharges; ++i) recharges_.push_back(std::make_unique<Recharge>(*this));
 }
 
@@ -131,9 +142,16 @@ void SafeStore::went_down() {
 
 Answer SafeStore::stand_in(const Question& question, StoreFault fault, Instant now) {
   ++stats_.faults[static_cast<std::size_t>(fault)];
+  if (fault != StoreFault::kBadState) need(question.deadline_us, now.monotonic_us);
   Answer answer;
   const FailureMode mode = mode_of(question);
-  if (mode == FailureMode::kLocal) {
+  if (const std::uint16_t never = never_fits(question); never != 0) {
+    answer.violated = never;
+    answer.binding = static_cast<std::uint8_t>(__builtin_ctz(never));
+    answer.decision.limit = question.charges[answer.binding].limit->limit.capacity;
+    answer.decision.source = Source::kLocal;
+    answer.decision.retry_after = kNever;
+  } else if (mode == FailureMode::kLocal) {
     answer = alone(question, now);
   } else {
     const auto first = std::find_if(question.charges.begin(), question.charges.end(),
@@ -197,7 +215,27 @@ void SafeStore::tick(Instant now) {
   if (state_ == State::kUp && owes_ && now.monotonic_us >= owes_since_us_ + kOwed_us) recharge(now);
 }
 
+void SafeStore::need(Micros deadline_us, Micros now_us) {
+  const Micros age_us = now_us - needed_.began_us;
+  if (age_us >= Breaker::kWindow_us) {
+    needed_before_ = age_us < 2 * Breaker::kWindow_us ? needed_ : Needed{};
+    needed_ = {.began_us = now_us};
+  }
+  if (needed_.deadline_us == kNone_us || deadline_us < needed_.deadline_us) needed_.deadline_us = deadline_us;
+}
+
+Micros SafeStore::probe_deadline_us() const {
+  Micros least_us = kNone_us;
+  for (const Needed& needed : {needed_, needed_before_}) {
+    if (needed.deadline_us == kNone_us) continue;
+    least_us = least_us == kNone_us ? needed.deadline_us : std::min(least_us, needed.deadline_us);
+  }
+  return least_us == kNone_us ? kProbeDeadline_us : least_us;
+}
+
 void SafeStore::probe(Instant now) {
+  probed_us_ = now.monotonic_us;
+  probe_.deadline_us = probe_deadline_us();
   remote_.prepare(probe_);
   remote_.ask(
       probe_, now,
@@ -208,10 +246,12 @@ void SafeStore::probe(Instant now) {
 
 void SafeStore::probed(const Answer& answer) {
   const Instant now = clock_.now();
-  if (answer.fault != StoreFault::kNone && answer.fault != StoreFault::kBadState) {
+  const bool decided = answer.fault == StoreFault::kNone || answer.fault == StoreFault::kBadState;
+  // What comes too late for a probe would come too late for questions.
+  if (!decided || now.monotonic_us - probed_us_ > probe_.deadline_us) {
     return breaker_.probe_failed(now.monotonic_us);
   }
-  breaker_.probe_succeeded();
+  breaker_.probe_succeeded(now.monotonic_us);
   state_ = State::kWarming;
   warm_us_ = now.monotonic_us + kWarming_us;
   recharge(now);
@@ -247,21 +287,16 @@ void SafeStore::recharge(Instant now) {
 void SafeStore::recharged(Recharge& done, const Answer& answer) {
   --under_way_;
   const Instant now = clock_.now();
-  const auto cost = static_cast<std::uint64_t>(done.owed().cost);
-  switch (answer.fault) {
-    case StoreFault::kNone:
-      stats_.charged += cost;
-      break;
-    case StoreFault::kUnreachable:
-    case StoreFault::kRefused:
-      owed_.push_back(std::move(done.owed()));  // surely not charged
-      break;
-    case StoreFault::kTimeout:
-    case StoreFault::kLost:
-    case StoreFault::kBadState:
-      stats_.lost += cost;
-      break;
+  LocalShare::Owed& owed = done.owed();
+  const std::int64_t asked = std::min(owed.cost, kCostMax);
+  const bool surely_not = answer.fault == StoreFault::kUnreachable || answer.fault == StoreFault::kRefused;
+  if (!surely_not) {
+    const std::int64_t granted = answer.fault == StoreFault::kNone ? answer.decision.granted : 0;
+    stats_.charged += static_cast<std::uint64_t>(granted);
+    stats_.lost += static_cast<std::uint64_t>(asked - granted);
+    owed.cost -= asked;
   }
+  if (owed.cost > 0) owed_.push_back(std::move(owed));
   if (answer.fault != StoreFault::kNone) learn(answer.fault, now);
   recharge(now);
 }

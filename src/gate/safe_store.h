@@ -5,8 +5,13 @@
 // `local`: this process alone with its share (LocalShare). `allow`: yes, marked `failed_open`. `deny`: no, marked
 // `failed_closed`, to be asked again when the next probe is due. A question about several limits goes by the strictest
 // mode among them, and of its limits only those of the mode `local` are counted. Answer::fault says why the store gave
-// none. While the breaker is open nobody waits. When a probe finds the store back, what was admitted alone is charged
+// none. A cost that no waiting makes fit, which needs no store, is denied whatever the mode, as a store would: `local`,
+// kNever. While the breaker is open nobody waits. When a probe finds the store back, what was admitted alone is charged
 // to it first; a charge of which it is not known whether it was done is not repeated.
+//
+// What is not asking for units is not made up for. Leases are neither given, renewed nor released without the store
+// (`ok` is false, but for the mode `allow`, where a yes says nothing): one that was to be released ends by its time. A
+// reset or a refund reaches only what this process has counted alone.
 //
 // One an event loop; not thread-safe. LocalShare is shared by them.
 
@@ -47,12 +52,16 @@ class SafeStore final : public Store {
     std::array<std::uint64_t, kStoreFaultCount> faults{};  // questions without a decision, by StoreFault
     std::uint64_t opened = 0;               // how often the breaker has
     std::uint64_t charged = 0;              // units admitted alone, charged since
-    std::uint64_t lost = 0;                 // units admitted alone of which it is not known whether they were charged
+    std::uint64_t lost = 0;  // units admitted alone for which there was no room, or of which it is not known
   };
   const Stats& stats() const { return stats_; }
 
   static constexpr Micros kWarming_us = 500'000;
-  static constexpr Micros kProbeDeadline_us = 500'000;
+  /// Of a charge of what was admitted alone, for which nobody waits.
+  static constexpr Micros kRechargeDeadline_us = 500'000;
+  /// A store is back when it answers a probe as soon as questions need it: the least deadline of those that it did not
+  /// answer lately, this where there were none.
+  static constexpr Micros kProbeDeadline_us = 50'000;
   /// What was admitted alone because of a single failure is charged so long after it.
   static constexpr Micros kOwed_us = kSecond_us;
   /// How many charges of what was admitted alone are under way at once.
@@ -69,6 +78,8 @@ class SafeStore final : public Store {
   Answer alone(const Question& question, Instant now);
   Micros retry_after_us(Instant now) const;
 
+  void need(Micros deadline_us, Micros now_us);
+  Micros probe_deadline_us() const;
   void probe(Instant now);
   void probed(const Answer& answer);
   void recharge(Instant now);
@@ -85,6 +96,12 @@ class SafeStore final : public Store {
   BoundLimit probe_limit_;
   Charge probe_charge_;
   Question probe_;
+  Micros probed_us_ = 0;  // when the probe was asked
+  struct Needed {
+    Micros began_us = 0;
+    Micros deadline_us = kNone_us;  // the least of questions without a decision
+  };
+  Needed needed_, needed_before_;  // in this and the last Breaker::kWindow_us
 
   Micros warm_us_ = 0;  // when kWarming ends at the latest
   bool owes_ = false;   // something was, or may have been, admitted alone

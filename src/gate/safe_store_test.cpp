@@ -41,6 +41,7 @@ class FakeRemote final : public Store {
   };
   StoreFault fault = StoreFault::kNone;
   bool late = false;
+  std::int64_t room = kCountMax;  // for any question
   int asked = 0;
   std::deque<Waiting> waiting;
   std::map<std::string, std::int64_t, std::less<>> spent;  // by key, of what was decided
@@ -49,8 +50,9 @@ class FakeRemote final : public Store {
   void answer(const Waiting& one, StoreFault with) {
     Answer answer{.fault = with};
     if (with == StoreFault::kNone) {
-      answer.decision = {.allowed = true, .limit = 100, .granted = one.question->cost};
-      spent[std::string(one.question->charges.front().key)] += one.question->cost;
+      const std::int64_t granted = std::min(one.question->cost, room);
+      answer.decision = {.allowed = true, .limit = 100, .granted = granted};
+      spent[std::string(one.question->charges.front().key)] += granted;
     }
     if (with == StoreFault::kBadState) answer.faulty = 1;
     one.done(answer);
@@ -166,6 +168,49 @@ TEST_F(SafeStoreTest, ABadKeyDoesNotOpenTheBreaker) {
   EXPECT_EQ(safe_.state(), SafeStore::State::kUp);
 }
 
+TEST_F(SafeStoreTest, WhatNeverFitsIsDeniedWithoutAStoreInEveryMode) {
+  const BoundLimit none = gcra(0, kDay_us, "none");
+  const BoundLimit no_slot = bound({.algorithm = Algorithm::kConcurrency, .count = 0}, "no slot");
+  struct Case {
+    const char* what;
+    const BoundLimit& limit;
+    Verb verb;
+    std::int64_t cost;
+    bool never;
+  };
+  const Case cases[] = {{"above", limit_, Verb::kAllow, 101, true},
+                        {"all of it", limit_, Verb::kAllow, 100, false},
+                        {"above, to see", limit_, Verb::kPeek, 101, true},
+                        {"above, booked", limit_, Verb::kReserve, 101, true},
+                        {"up to more", limit_, Verb::kAtMost, 101, false},
+                        {"given back", limit_, Verb::kRefund, 101, false},
+                        {"nothing at all", none, Verb::kAllow, 1, true},
+                        {"up to some of nothing", none, Verb::kAtMost, 5, true},
+                        {"nothing of nothing", none, Verb::kAllow, 0, false},
+                        {"no slot", no_slot, Verb::kAcquire, 1, true}};
+  open();
+  for (const FailureMode mode : {FailureMode::kLocal, FailureMode::kAllow, FailureMode::kDeny}) {
+    for (const Case& c : cases) {
+      SCOPED_TRACE(c.what);
+      std::array<Charge, 2> charges{Charge{.limit = &limit_, .key = "a", .on_failure = FailureMode::kAllow},
+                                    Charge{.limit = &c.limit, .key = "b", .on_failure = mode}};
+      const Answer answer = ask(std::span(charges).subspan(1), c.cost, c.verb);
+      EXPECT_EQ(answer.decision.retry_after == kNever && answer.decision.source == Source::kLocal, c.never);
+      if (!c.never) continue;
+      EXPECT_FALSE(answer.decision.allowed);
+      EXPECT_EQ(answer.decision.limit, c.limit.limit.capacity);
+      EXPECT_EQ(answer.decision.granted, 0);
+      EXPECT_EQ(answer.violated, 1);
+      if (&c.limit == &limit_) continue;
+      const Answer of_two = ask(charges, c.cost, c.verb);
+      EXPECT_EQ(of_two.decision.retry_after, kNever);
+      EXPECT_EQ(of_two.binding, 1);
+      EXPECT_EQ(of_two.violated, 2);
+    }
+  }
+  EXPECT_EQ(safe_.stats().faults[static_cast<std::size_t>(StoreFault::kBadState)], 0U);
+}
+
 TEST_F(SafeStoreTest, ACostAboveTheShareMayFitLater) {
   local_.set_processes(10);
   open();
@@ -184,6 +229,56 @@ TEST_F(SafeStoreTest, ProbesUntilTheStoreIsBack) {
   EXPECT_EQ(safe_.state(), SafeStore::State::kUp);
   EXPECT_EQ(ask(FailureMode::kDeny).decision.source, Source::kExact);
   EXPECT_EQ(safe_.stats().opened, 1U);
+}
+
+// A store slower than questions can wait is not back, though it answers.
+TEST_F(SafeStoreTest, AProbeIsToBeAnsweredAsSoonAsQuestions) {
+  struct Case {
+    Micros deadline_us;
+    Micros latency_us;
+    bool back;
+  };
+  for (const Case& c : {Case{50'000, 80'000, false}, Case{50'000, 50'000, true}, Case{200'000, 80'000, true},
+                        Case{10'000, 20'000, false}}) {
+    SCOPED_TRACE(std::to_string(c.deadline_us) + " " + std::to_string(c.latency_us));
+    clock_.advance_us(3 * Breaker::kWindow_us);
+    SafeStore safe(remote_, local_, clock_, prng_);
+    remote_.late = true;
+    std::array<Charge, 1> charges{Charge{.limit = &limit_, .key = "k", .on_failure = FailureMode::kDeny}};
+    const Question question{.charges = charges, .deadline_us = c.deadline_us};
+    std::array<Answer, Breaker::kFailuresInARow> answers;
+    for (Answer& answer : answers) safe.ask(question, clock_.now(), {keep_answer, &answer, 0});
+    clock_.advance_us(c.deadline_us);
+    while (!remote_.waiting.empty()) remote_.answer_next(StoreFault::kTimeout);
+    ASSERT_EQ(safe.state(), SafeStore::State::kDown);
+    clock_.advance_us(safe.due_us() - clock_.now().monotonic_us);
+    safe.tick(clock_.now());
+    ASSERT_EQ(remote_.waiting.size(), 1U);
+    EXPECT_EQ(remote_.waiting.front().question->deadline_us, c.deadline_us);
+    clock_.advance_us(c.latency_us);
+    remote_.answer_next(StoreFault::kNone);
+    EXPECT_EQ(safe.state() != SafeStore::State::kDown, c.back);
+  }
+}
+
+TEST_F(SafeStoreTest, ProbesLikeTheLeastPatientOfLate) {
+  open();
+  std::array<Charge, 1> charges{Charge{.limit = &limit_, .key = "k", .on_failure = FailureMode::kDeny}};
+  const auto probe_deadline_us = [&](Micros asked_deadline_us) {
+    Answer answer;
+    safe_.ask({.charges = charges, .deadline_us = asked_deadline_us}, clock_.now(), {keep_answer, &answer, 0});
+    remote_.late = true;
+    tick_when_due();
+    const Micros deadline_us = remote_.waiting.front().question->deadline_us;
+    remote_.answer_next(StoreFault::kTimeout);
+    return deadline_us;
+  };
+  EXPECT_EQ(probe_deadline_us(20'000), 20'000);
+  EXPECT_EQ(probe_deadline_us(300'000), 20'000);
+  clock_.advance_us(Breaker::kWindow_us);
+  EXPECT_EQ(probe_deadline_us(300'000), 20'000);
+  clock_.advance_us(Breaker::kWindow_us);
+  EXPECT_EQ(probe_deadline_us(300'000), 300'000);
 }
 
 TEST_F(SafeStoreTest, OneProbeAtATime) {
@@ -245,6 +340,32 @@ TEST_F(SafeStoreTest, AChargeThatMayHaveBeenDoneIsNotRepeated) {
     EXPECT_EQ(remote_.spent["k"], c.spent) << static_cast<int>(c.fault);
     EXPECT_EQ(safe.stats().lost, c.lost);
   }
+}
+
+TEST_F(SafeStoreTest, CountsAsChargedWhatWasGranted) {
+  open();
+  for (int i = 0; i < 7; ++i) ask(FailureMode::kLocal);
+  remote_.fault = StoreFault::kNone;
+  remote_.room = 3;
+  tick_when_due();
+  EXPECT_EQ(safe_.state(), SafeStore::State::kUp);
+  EXPECT_EQ(remote_.spent["k"], 3);
+  EXPECT_EQ(safe_.stats().charged, 3U);
+  EXPECT_EQ(safe_.stats().lost, 4U);
+}
+
+TEST_F(SafeStoreTest, ChargesMoreThanOneQuestionCanInSeveral) {
+  const BoundLimit vast =
+      bound({.algorithm = Algorithm::kFixedWindow, .count = kCountMax, .period_us = kDay_us}, "vast");
+  open();
+  std::array<Charge, 1> charges{Charge{.limit = &vast, .key = "vast"}};
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(ask(charges, kCostMax - 5).decision.allowed);
+  remote_.fault = StoreFault::kNone;
+  tick_when_due();
+  EXPECT_EQ(safe_.state(), SafeStore::State::kUp);
+  EXPECT_EQ(remote_.spent["vast"], 2 * (kCostMax - 5));
+  EXPECT_EQ(safe_.stats().charged, static_cast<std::uint64_t>(2 * (kCostMax - 5)));
+  EXPECT_EQ(safe_.stats().lost, 0U);
 }
 
 TEST_F(SafeStoreTest, ManyChargesGoAFewAtATime) {
