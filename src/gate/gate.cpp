@@ -94,6 +94,11 @@ class Gate::Split {
     if (--split.waiting_ == 0) split.finish();
   }
 
+  /// Without a decision of its own store, a no is not the rule's.
+  bool shadow_decided() const {
+    return shadow_.answer.fault == StoreFault::kNone || shadow_.answer.decision.source == Source::kLocal;
+  }
+
   Answer combined() const {
     Answer answer = unlimited_answer(question_);
     if (counting_.asked()) {
@@ -105,10 +110,18 @@ class Gate::Split {
       answer.decision.retry_after = {};
       answer.decision.delay = {};
       answer.decision.granted = grants_cost(question_.verb) ? question_.cost : 0;
+      if (!shadow_decided()) {
+        answer.decision.source = Source::kFailedOpen;
+        answer.violated = 0;
+      }
     }
-    if (shadow_.asked()) {
+    if (shadow_.asked() && shadow_decided()) {
       answer.decision.would_deny = !shadow_.answer.decision.allowed;
       answer.violated = static_cast<std::uint16_t>(answer.violated | shadow_.answer.violated);
+    }
+    if (shadow_.asked()) {
+      if (answer.fault == StoreFault::kNone) answer.fault = shadow_.answer.fault;
+      answer.faulty = static_cast<std::uint16_t>(answer.faulty | shadow_.answer.faulty);
     }
     return answer;
   }

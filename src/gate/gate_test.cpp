@@ -46,6 +46,7 @@ class TestStore final : public Store {
   int prepared = 0;
   int asked = 0;
   const Question* last_question = nullptr;
+  StoreFault fault = StoreFault::kNone;  // then it answers as SafeStore does, by the mode of the first charge
 
  private:
   struct Asked {
@@ -58,6 +59,18 @@ class TestStore final : public Store {
     std::unique_ptr<Record> record;
   };
 
+  Answer stand_in(const Question& question) const {
+    Answer answer{.fault = fault};
+    const FailureMode mode = question.charges.front().on_failure;
+    answer.decision.allowed = mode == FailureMode::kAllow;
+    answer.decision.source = mode == FailureMode::kAllow   ? Source::kFailedOpen
+                             : mode == FailureMode::kLocal ? Source::kLocal
+                                                           : Source::kFailedClosed;
+    answer.violated = mode == FailureMode::kAllow ? 0 : 1;
+    answer.faulty = fault == StoreFault::kBadState ? 1 : 0;
+    return answer;
+  }
+
   void answer(const Asked& asked_before) {
     std::vector<Slot> slots;
     for (const Charge& charge : asked_before.question->charges) {
@@ -65,6 +78,7 @@ class TestStore final : public Store {
       slots.push_back({.cell = &state.cell, .record = &state.record});
     }
     const Micros now_us = asked_before.now.monotonic_us;
+    if (fault != StoreFault::kNone) return asked_before.done(stand_in(*asked_before.question));
     asked_before.done(decide(*asked_before.question, slots, {.now_us = now_us, .calendar_us = now_us}));
   }
 
@@ -309,6 +323,46 @@ TEST(Gate, AnAnswerMayAskAgain) {
   chain.question.charges = chain.charges;
   chain.ask();
   EXPECT_EQ(chain.answers, 5);
+}
+
+TEST(Gate, AnOutageIsNoDenialOfAShadowRule) {
+  struct Case {
+    FailureMode mode;
+    bool would_deny;
+    Source alone;
+  };
+  const BoundLimit limit = bound("rule", "5/min"), shadow = bound("shadow", "5/min");
+  for (const StoreFault fault : {StoreFault::kUnreachable, StoreFault::kBadState}) {
+    for (const Case& c : {Case{FailureMode::kDeny, false, Source::kFailedOpen},
+                          Case{FailureMode::kAllow, false, Source::kFailedOpen},
+                          Case{FailureMode::kLocal, true, Source::kLocal}}) {
+      TestStore store;
+      store.fault = fault;
+      Gate gate(store);
+      Charge counting = charge(limit), watching = charge(shadow, true);
+      counting.on_failure = FailureMode::kAllow;
+      watching.on_failure = c.mode;
+      const Answer both = ask(gate, {counting, watching}, {});
+      EXPECT_TRUE(both.decision.allowed);
+      EXPECT_EQ(both.decision.would_deny, c.would_deny);
+      EXPECT_EQ(both.violated, c.would_deny ? 0b10 : 0);
+      EXPECT_EQ(both.fault, fault);
+      EXPECT_EQ(both.faulty, fault == StoreFault::kBadState ? 0b11 : 0);
+
+      const BoundLimit unlimited = bound("free", "unlimited");
+      const Answer only_watched = ask(gate, {charge(unlimited), watching}, {});
+      EXPECT_EQ(only_watched.fault, fault) << "lost";
+      EXPECT_EQ(only_watched.decision.source, Source::kExact);
+      EXPECT_EQ(only_watched.decision.would_deny, c.would_deny);
+
+      const Answer all_shadow = ask(gate, {watching}, {});
+      EXPECT_TRUE(all_shadow.decision.allowed);
+      EXPECT_EQ(all_shadow.decision.source, c.alone);
+      EXPECT_EQ(all_shadow.decision.would_deny, c.would_deny);
+      EXPECT_EQ(all_shadow.violated, c.would_deny ? 1 : 0);
+      EXPECT_EQ(all_shadow.fault, fault);
+    }
+  }
 }
 
 }  // namespace

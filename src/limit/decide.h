@@ -41,8 +41,8 @@ struct StoreTime {
 /// REQUIRES: slots[i] is the state of question.charges[i]; the question is valid (gate/ checks).
 /// A question that would be granted, but for which a record has no room, is denied and charges nothing: its source is
 /// kFailedClosed, nothing remains, and the wait is a guess.
-/// A question that changes nothing leaves every state bit-identical, but for the repair of a faulty time (DESIGN:
-/// Clock).
+/// A question that charges nothing leaves every state bit-identical, but for the repair of a faulty time (DESIGN:
+/// Clock) and for leases that have ended, which no later question can tell from absent ones.
 Answer decide(const Question& question, std::span<const Slot> slots, StoreTime time);
 
 }  // namespace ratel
