@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "wire/buffer.h"
+
 namespace ratel {
 
 Connection::Connection(Connections& owner, std::size_t place, Fd fd, ListenerCounts& counts)
@@ -131,15 +133,11 @@ void Connection::send() {
     taken_us_ = active_us_;
     taken_ = 0;
   }
-  if (static_cast<std::size_t>(n) < output.size()) {
-    output.erase(0, static_cast<std::size_t>(n));
-    blocked_ = true;
-    return;
-  }
+  output.erase(0, static_cast<std::size_t>(n));
+  give_back_unused(output);
+  blocked_ = !output.empty();
   // The time in which nothing was read does not count against a message.
-  if ((interest_ & EPOLLIN) == 0) message_began_us_ = active_us_;
-  output.clear();
-  if (output.capacity() > kOutputBytesKept) std::string().swap(output);
+  if (!blocked_ && (interest_ & EPOLLIN) == 0) message_began_us_ = active_us_;
 }
 
 void Connection::set_interest() {

@@ -15,7 +15,7 @@ struct ConnectionLimits {
   Micros message_us = 10 * kSecond_us;   // from a message's first byte to its last: slow senders
   Micros stalled_us = 10 * kSecond_us;   // output of which the peer takes next to nothing: slow readers
   Micros greeting_us = 30 * kSecond_us;  // from connecting to the first message that counts; see Session::Waiting
-  std::size_t held_bytes_max = 64 * 1024 * 1024;  // of input and output, over all listeners and loops
+  std::size_t held_bytes_max = 64 * 1024 * 1024;  // of memory for input and output, over all listeners and loops
 };
 
 /// What one connection holds is counted against held_bytes_max in steps of this, rounded down: so the usual question
@@ -45,8 +45,6 @@ inline constexpr int kKeepAlive_s = 300;
 inline constexpr int kBacklog = 1'024;
 /// Accepted in one turn and listener, so that a storm of connections cannot keep the loop from those it has.
 inline constexpr int kAcceptsPerTurn = 64;
-/// What an idle connection keeps of its output buffer: more than a pipelined batch of answers needs.
-inline constexpr std::size_t kOutputBytesKept = 16 * 1024;
 
 /// Of one listener, over all loops. Written when a connection comes or goes, never for a request.
 struct ListenerCounts {

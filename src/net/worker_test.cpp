@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "net/worker_testing.h"
+#include "wire/buffer.h"
 
 namespace ratel {
 namespace {
@@ -61,7 +62,20 @@ TEST_F(WorkerTest, AnIdlePeerKeepsNoLargeBuffer) {
   peer.send("big 1000000\n");
   EXPECT_EQ(read(peer, 1'000'000).size(), 1'000'000U);
   turns();
-  EXPECT_LE(factory_.last->output().capacity(), kOutputBytesKept);
+  EXPECT_LE(factory_.last->output().capacity(), kBufferBytesKept);
+}
+
+TEST_F(WorkerTest, ASlowReaderKeepsNoMemoryForWhatItHasTaken) {
+  small_buffers_ = true;
+  Peer peer = connect();
+  peer.send("big 1000000\n");
+  for (std::size_t taken = 0; taken < 1'000'000;) {
+    const std::size_t n = read(peer, 10'000, 10'000).size();
+    ASSERT_GT(n, 0U);
+    taken += n;
+    const std::string& output = factory_.last->output();
+    ASSERT_LE(output.capacity(), std::max(kBufferBytesKept, 4 * output.size() + 4)) << taken;
+  }
 }
 
 TEST_F(WorkerTest, AReaderThatIsBehindIsNotReadFrom) {

@@ -8,6 +8,10 @@ namespace {
 constexpr std::string_view kJson = "application/json";
 constexpr std::string_view kProblemJson = "application/problem+json";
 
+std::size_t bytes_of(const Problem& problem) {
+  return problem.detail.size() + problem.field.size() + problem.value.size() + problem.headers.size();
+}
+
 }  // namespace
 
 HttpItem& HttpExchange::add_item() {
@@ -27,6 +31,17 @@ void HttpExchange::say(int with_status, std::string_view type, std::string_view 
 void HttpExchange::refuse(Problem with) {
   reply = Reply::kProblem;
   problem = std::move(with);
+}
+
+std::size_t HttpExchange::text_bytes() const {
+  std::size_t bytes = headers.size() + text.size();
+  if (reply == Reply::kProblem) bytes += bytes_of(problem);
+  for (std::size_t i = 0; i < count; ++i) {
+    const HttpItem& item = items[i];
+    bytes += item.key.size() + item.lease_id.size() + item.names.size();
+    if (item.problem) bytes += bytes_of(*item.problem);
+  }
+  return bytes;
 }
 
 HttpExchange* HttpExchangePool::take() {
@@ -82,6 +97,7 @@ void HttpReplyWriter::write(const HttpExchange& exchange, Micros wall_us, std::s
       write_auth(exchange, head);
       body = body_;
       break;
+    case HttpExchange::Reply::kRoute:  // a text by now
     case HttpExchange::Reply::kText:
       head.status = exchange.status;
       head.content_type = exchange.content_type;

@@ -10,6 +10,7 @@
 
 #include "serve/http_auth.h"
 #include "serve/http_question.h"
+#include "serve/http_routes.h"
 #include "wire/http_response.h"
 
 namespace ratel {
@@ -29,6 +30,7 @@ struct HttpExchange {
   enum class Reply : std::uint8_t {
     kAnswers,  // of the items, in JSON
     kAuth,     // of the one item, in status and headers
+    kRoute,    // a text that the session makes when all before it is sent
     kText,
     kProblem,
   };
@@ -42,6 +44,9 @@ struct HttpExchange {
   std::deque<HttpItem> items;  // the first `count` of them; a deque, because questions point into their item
   std::size_t count = 0;
   AuthReply auth;
+
+  // kRoute
+  const HttpRoute* route = nullptr;
 
   // kText
   int status = 200;
@@ -62,6 +67,8 @@ struct HttpExchange {
   HttpItem& add_item();
   void say(int with_status, std::string_view type, std::string_view body);
   void refuse(Problem with);
+  /// Of all strings that belong to it while it waits.
+  std::size_t text_bytes() const;
 };
 
 /// All exchanges of a loop; those that are not under way are used again.

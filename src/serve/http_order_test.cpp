@@ -4,6 +4,7 @@
 #include <rapidcheck.h>
 
 #include "serve/http_testing.h"
+#include "wire/buffer.h"
 
 namespace ratel {
 namespace {
@@ -119,6 +120,70 @@ TEST(HttpOrder, StopsReadingAtTheBoundOfUnsentOutput) {
   bench.take();
   EXPECT_EQ(bench.send({}).size(), 5 * size);
   EXPECT_TRUE(bench.session->wants_input());
+}
+
+TEST(HttpOrder, WhatIsHeldIsItsMemory) {
+  HttpBench bench;
+  std::string pages;
+  while (pages.size() < 60'000) pages += get("/");
+  bench.session->receive(pages + "GET /hea", bench.clock.now());
+  while (!bench.session->wants_input()) {
+    EXPECT_GE(bench.session->held(), bench.session->output().capacity());
+    bench.take();
+    bench.session->receive({}, bench.clock.now());
+  }
+  bench.take();
+  EXPECT_LT(bench.session->held(), kBufferBytesKept) << "the next request has begun, but is small";
+  EXPECT_EQ(bench.run("lthz HTTP/1.1\r\nHost: localhost\r\n\r\n").body, "ok\n");
+}
+
+TEST(HttpOrder, TextsAreMadeWhenTheirTurnComes) {
+  HttpBench bench;
+  bench.store.is_late = true;
+  std::string all = post("/v1/allow", kQuestion);
+  for (std::size_t i = 0; i < 200; ++i) all += get("/metrics") + get("/") + get("/readyz");
+  EXPECT_EQ(bench.send(all), "");
+  EXPECT_EQ(bench.metrics_made, 0);
+  EXPECT_LT(bench.session->held(), kBufferBytesKept);
+  bench.why_not_ready = "not now";
+  bench.store.answer();
+  EXPECT_LT(bench.metrics_made, 200) << "the output has its bound";
+  std::string output;
+  while (!bench.session->output().empty()) {
+    output += bench.take();
+    bench.session->receive({}, bench.clock.now());
+  }
+  const std::vector<HttpResponse> responses = read_responses(output);
+  ASSERT_EQ(responses.size(), 601u);
+  EXPECT_EQ(responses[598].body, "ratel_up 1\n");
+  EXPECT_EQ(responses[600].body, "not now\n");
+  EXPECT_EQ(bench.metrics_made, 200);
+}
+
+TEST(HttpOrder, TextsOfRequestsUnderWayAreBounded) {
+  const std::string key(kKeyBytesMax, 'k');
+  const std::string requests[] = {
+      post("/v1/allow", R"({"limit":"5/min","key":")" + key + "\"}"),
+      get("/v1/auth?limit=5/min&key=" + key),
+  };
+  for (const std::string& request : requests) {
+    HttpBench bench;
+    bench.store.is_late = true;
+    std::string all;
+    for (std::size_t i = 0; i < 200; ++i) all += request;
+    EXPECT_EQ(bench.send(all), "");
+    EXPECT_FALSE(bench.session->wants_input());
+    EXPECT_GE(bench.session->held(), kHttpUnsentBytesMax);
+    EXPECT_LE(bench.store.held.size(), kHttpUnsentBytesMax / kKeyBytesMax + 1);
+    std::size_t answered = 0;
+    while (!bench.store.held.empty()) {
+      bench.store.answer();
+      answered += read_responses(bench.send({})).size();
+    }
+    EXPECT_EQ(answered, 200u);
+    EXPECT_TRUE(bench.session->wants_input());
+    EXPECT_LT(bench.session->held(), 2 * kBufferBytesKept);
+  }
 }
 
 TEST(HttpOrder, WhatRestsKeepsNoOldRules) {

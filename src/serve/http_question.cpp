@@ -137,6 +137,9 @@ void HttpItem::clear() {
   question = {};
   answer = {};
   target.clear();
+  key.clear();
+  lease_id.clear();
+  names.clear();
   problem.reset();
 }
 

@@ -6,15 +6,13 @@
 #include "base/check.h"
 #include "serve/http_guard.h"
 #include "serve/http_page.h"
+#include "wire/buffer.h"
 #include "wire/query.h"
 
 namespace ratel {
 namespace {
 
 using Connection = HttpResponseHead::Connection;
-
-// A connection that has sent one long request keeps no buffer for another.
-constexpr std::size_t kKeptCapacityMax = 16 * 1024;
 
 constexpr std::string_view kPlainText = "text/plain; charset=utf-8";
 constexpr std::string_view kHtml = "text/html; charset=utf-8";
@@ -90,7 +88,7 @@ void HttpSession::receive(std::string_view bytes, Instant now) {
   }
   if (last_input_ && !held_back_) closing_ = true;
   if (closing_) held_.clear();
-  if (held_.empty() && held_.capacity() > kKeptCapacityMax) held_.shrink_to_fit();
+  give_back_unused(held_);
 }
 
 void HttpSession::end_of_input(Instant now) {
@@ -117,6 +115,7 @@ void HttpSession::shed(Instant now) {
   wall_us_ = now.wall_us;
   end_with({.status = 503, .detail = "all connections together hold too much", .headers = "Retry-After: 1\r\n"});
   held_.clear();
+  give_back_unused(held_);
 }
 
 bool HttpSession::wants_input() const {
@@ -137,7 +136,7 @@ Session::Waiting HttpSession::waiting() const {
 void HttpSession::consume(std::string_view& bytes, Instant now) {
   held_back_ = false;
   while (!closing_) {
-    held_back_ = output_.size() > kHttpUnsentBytesMax || owed_ >= kHttpOwedMax;
+    held_back_ = output_.size() + owed_bytes_ > kHttpUnsentBytesMax || owed_ >= kHttpOwedMax;
     if (held_back_) return;
     switch (parser_.parse(bytes)) {
       case HttpParser::Step::kNeedMore:
@@ -214,7 +213,7 @@ void HttpSession::respond(bool more_has_arrived, Instant now) {
   } else {
     fill(exchange);
   }
-  owed_ += weight(exchange);
+  count_owed(exchange);
   ask_all(exchange, now);
 }
 
@@ -229,6 +228,22 @@ void HttpSession::fill(HttpExchange& exchange) {
       return read_questions(exchange);
     case HttpRoute::Kind::kAuth:
       return read_query(exchange);
+    case HttpRoute::Kind::kHealth:
+    case HttpRoute::Kind::kReady:
+    case HttpRoute::Kind::kMetrics:
+    case HttpRoute::Kind::kPage:
+      exchange.reply = HttpExchange::Reply::kRoute;
+      exchange.route = route_;
+      return;
+  }
+}
+
+/// Makes the text of a route that is no question. Not before it can be sent, or many would wait behind one late answer.
+void HttpSession::show(HttpExchange& exchange) {
+  switch (exchange.route->kind) {
+    case HttpRoute::Kind::kAsk:
+    case HttpRoute::Kind::kAuth:
+      return;  // the store answers these
     case HttpRoute::Kind::kHealth:
       return exchange.say(200, kPlainText, "ok\n");
     case HttpRoute::Kind::kReady: {
@@ -281,8 +296,14 @@ void HttpSession::end_with(Problem problem) {
   if (!parser_.within_message()) without_body_ = false;  // that was the request before this one
   HttpExchange& exchange = owe(Connection::kClose);
   exchange.refuse(std::move(problem));
-  owed_ += weight(exchange);
+  count_owed(exchange);
   settle(exchange);
+}
+
+/// Once all is known of it that waits with it.
+void HttpSession::count_owed(const HttpExchange& exchange) {
+  owed_ += weight(exchange);
+  owed_bytes_ += exchange.text_bytes();
 }
 
 /// The response to the request being read, behind those owed already.
@@ -335,10 +356,12 @@ void HttpSession::send_answered() {
     }
     HttpExchange* exchange = std::exchange(first_, first_->next);
     owed_ -= weight(*exchange);
+    owed_bytes_ -= exchange->text_bytes();
     for (std::size_t i = 0; i < exchange->count; ++i) {
       const HttpItem& item = exchange->items[i];
       if (!item.problem) count_answer(services_.metrics, item.target, item.question.verb, item.answer);
     }
+    if (exchange->reply == HttpExchange::Reply::kRoute) show(*exchange);
     tools_.replies.write(*exchange, wall_us_, output_);
     tools_.pool.give_back(exchange);
   }

@@ -24,7 +24,8 @@ namespace ratel {
 inline constexpr std::size_t kHttpQuestionsMax = 1'000;
 /// Requests and questions of one connection under way in a store that answers later, above which no more are read.
 inline constexpr std::size_t kHttpOwedMax = 1'024;
-/// Response bytes that the peer has not taken, above which no more of its requests are read.
+/// Response bytes that the peer has not taken, and texts of requests under way, above which no more of its requests are
+/// read.
 inline constexpr std::size_t kHttpUnsentBytesMax = 256 * 1024;
 
 /// What the sessions of one event loop share, on loan.
@@ -59,7 +60,9 @@ class HttpSession final : public Session {
   void expire(Instant now) override;
   void drain(Instant now) override;
   void shed(Instant now) override;
-  std::size_t held() const override { return held_.size() + parser_.body_memory() + output_.size(); }
+  std::size_t held() const override {
+    return held_.capacity() + parser_.head_memory() + parser_.body_memory() + output_.capacity() + owed_bytes_;
+  }
   bool wants_input() const override;
   bool finished() const override;
   Waiting waiting() const override;
@@ -78,6 +81,8 @@ class HttpSession final : public Session {
   void refuse(HttpExchange& exchange, Problem problem);
   void refuse_and_close(Problem problem);
   void end_with(Problem problem);
+  void show(HttpExchange& exchange);
+  void count_owed(const HttpExchange& exchange);
   HttpExchange& owe(HttpResponseHead::Connection connection);
   void ask_all(HttpExchange& exchange, Instant now);
   void settle(HttpExchange& exchange);
@@ -106,6 +111,7 @@ class HttpSession final : public Session {
   HttpExchange* first_ = nullptr;
   HttpExchange* last_ = nullptr;
   std::size_t owed_ = 0;        // requests, or questions of arrays
+  std::size_t owed_bytes_ = 0;  // in their texts
   bool owes_continue_ = false;  // 100 Continue, behind the responses owed
 };
 

@@ -88,7 +88,11 @@ class HttpBench : public SessionFactory::Outlet {
                               .allowed_hosts = std::move(options.allowed_hosts),
                               .auth = {.trusted_hops = options.trusted_hops, .adhoc_headers = options.adhoc_headers},
                               .why_not_ready = [this] { return why_not_ready; },
-                              .metrics_text = [] { return std::string("ratel_up 1\n"); }}) {
+                              .metrics_text =
+                                  [this] {
+                                    ++metrics_made;
+                                    return std::string("ratel_up 1\n");
+                                  }}) {
     if (!options.rules.empty()) {
       const RuleFile file{.name = "rules.yaml", .text = std::move(options.rules)};
       Result<std::vector<Rule>> loaded = load_rules({&file, 1});
@@ -137,6 +141,7 @@ class HttpBench : public SessionFactory::Outlet {
   Prng prng{1};
   std::string why_not_ready;
   int wakes = 0;
+  int metrics_made = 0;
 
  private:
   HttpSessionFactory factory_;

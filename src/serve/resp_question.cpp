@@ -110,6 +110,7 @@ RespQuestion* RespQuestionPool::take() {
 }
 
 void RespQuestionPool::give_back(RespQuestion* question) {
+  question->lease_id.clear();
   question->tail.clear();
   for (std::string* text : {&question->key, &question->tail}) {
     if (text->capacity() > kPooledBytesMax) std::string().swap(*text);

@@ -3,14 +3,18 @@
 #include <utility>
 
 #include "base/check.h"
+#include "wire/buffer.h"
 
 namespace ratel {
 namespace {
 
 // Client ids are numbers in scripts, too, where integers end at 2^53.
 constexpr int kIdBits = 53;
-// A connection that has sent one long command keeps no buffer for another.
-constexpr std::size_t kKeptCapacityMax = 16 * 1024;
+
+/// What a question adds to the memory that its connection holds.
+std::size_t text_bytes(const RespQuestion& asked) {
+  return asked.key.size() + asked.lease_id.size() + asked.tail.size();
+}
 
 }  // namespace
 
@@ -46,7 +50,7 @@ void RespSession::receive(std::string_view bytes, Instant now) {
   }
   if (last_input_ && !held_back_) connection_.closing = true;
   if (connection_.closing) kept_.clear();
-  if (kept_.empty() && kept_.capacity() > kKeptCapacityMax) kept_.shrink_to_fit();
+  give_back_unused(kept_);
 }
 
 void RespSession::end_of_input(Instant now) {
@@ -74,6 +78,7 @@ void RespSession::shed(Instant now) {
   });
   connection_.closing = true;
   kept_.clear();
+  give_back_unused(kept_);
 }
 
 bool RespSession::wants_input() const {
@@ -169,6 +174,7 @@ void RespSession::ask_all(Batch& batch, Instant now) {
     (first_ == nullptr ? first_ : last_->next) = asked;
     last_ = asked;
     ++awaited_;
+    awaited_bytes_ += text_bytes(*asked);
   }
   batch.size = 0;
 }
@@ -179,7 +185,7 @@ void RespSession::answer_now(Batch& batch, Instant now, Write write) {
   if (first_ == nullptr) return write(output_);
   const std::size_t before = last_->tail.size();
   write(last_->tail);
-  held_bytes_ += last_->tail.size() - before;
+  awaited_bytes_ += last_->tail.size() - before;
 }
 
 void RespSession::refuse(const Error& error, std::string& output) {
@@ -230,7 +236,7 @@ void RespSession::send_answered() {
     }
     RespQuestion* asked = std::exchange(first_, first_->next);
     --awaited_;
-    held_bytes_ -= asked->tail.size();
+    awaited_bytes_ -= text_bytes(*asked);
     settle(asked);
   }
 }

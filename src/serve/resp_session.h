@@ -19,7 +19,8 @@ namespace ratel {
 inline constexpr std::size_t kRespBatchMax = 64;
 /// Questions of one connection under way in a store that answers later.
 inline constexpr std::size_t kRespAwaitedMax = 1024;
-/// Reply bytes that the peer has not taken, above which no more of its commands are read.
+/// Reply bytes that the peer has not taken, and texts of questions under way, above which no more of its commands are
+/// read.
 inline constexpr std::size_t kRespUnsentBytesMax = 256 * 1024;
 
 class RespSession final : public Session {
@@ -34,7 +35,9 @@ class RespSession final : public Session {
   void expire(Instant now) override;
   void drain(Instant now) override;
   void shed(Instant now) override;
-  std::size_t held() const override { return kept_.size() + unsent(); }
+  std::size_t held() const override {
+    return kept_.capacity() + parser_.memory() + output_.capacity() + awaited_bytes_;
+  }
   bool wants_input() const override;
   bool finished() const override;
   Waiting waiting() const override;
@@ -59,7 +62,7 @@ class RespSession final : public Session {
   static void on_answer(void* context, std::uint64_t ticket, const Answer& answer);
   void send_answered();
   void settle(RespQuestion* asked);
-  std::size_t unsent() const { return output_.size() + held_bytes_; }
+  std::size_t unsent() const { return output_.size() + awaited_bytes_; }
 
   RespServices& services_;
   RespQuestionPool& pool_;
@@ -75,7 +78,7 @@ class RespSession final : public Session {
   RespQuestion* first_ = nullptr;
   RespQuestion* last_ = nullptr;
   std::size_t awaited_ = 0;
-  std::size_t held_bytes_ = 0;  // in tails
+  std::size_t awaited_bytes_ = 0;  // in their texts and tails
 };
 
 /// REQUIRES: outlives its sessions and every question they asked.

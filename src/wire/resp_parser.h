@@ -44,6 +44,8 @@ class RespParser {
   std::span<const std::string_view> arguments() const { return arguments_; }
   /// In Redis's words, without `ERR `.
   std::string_view error() const { return error_; }
+  /// Bytes that arguments() occupy, used or not.
+  std::size_t memory() const { return arguments_.capacity() * sizeof(std::string_view) + words_.capacity(); }
 
  private:
   Outcome parse_array(std::string_view input, std::size_t& position);

@@ -41,7 +41,7 @@ class Session {
   /// finished().
   virtual void shed(Instant now) = 0;
 
-  /// About how many bytes of input and output are held.
+  /// How much memory input and output take, used or not, and the texts of questions under way.
   virtual std::size_t held() const = 0;
 
   /// Answers not yet taken by the shell, which swaps or consumes them. Bounded: a session stops parsing while more than
