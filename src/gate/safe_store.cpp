@@ -3,47 +3,17 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "gate/check_question.h"
-#include "gate/in_places.h"
 
 namespace ratel {
-namespace {
-
-using std::chrono::microseconds;
-
-/// So much that a probe is never denied, and so fast that it leaves nothing behind.
-constexpr LimitSpec kProbeLimit{.count = 1'000'000, .period_us = kSecond_us};
-constexpr std::string_view kProbeKey = "probe";
-
-/// Bit i: charge i denies in every state, because more is asked than it ever has.
-std::uint16_t never_fits(const Question& question) {
-  if (!grants_cost(question.verb)) return 0;
-  const std::int64_t least = question.verb == Verb::kAtMost ? std::min<std::int64_t>(question.cost, 1) : question.cost;
-  unsigned bits = 0;
-  for (std::size_t i = 0; i < question.charges.size(); ++i) {
-    if (least > question.charges[i].limit->limit.capacity) bits |= 1U << i;
-  }
-  return static_cast<std::uint16_t>(bits);
-}
-
-FailureMode mode_of(const Question& question) {
-  FailureMode strictest = FailureMode::kAllow;
-  for (const Charge& charge : question.charges) {
-    if (charge.on_failure == FailureMode::kDeny) return FailureMode::kDeny;
-    if (charge.on_failure == FailureMode::kLocal) strictest = FailureMode::kLocal;
-  }
-  return strictest;
-}
-
-}  // namespace
 
 /// A question under way.
 class SafeStore::Pending {
  public:
   explicit Pending(SafeStore& store) : store_(store) {}
 
-  void ask(const Question& question, Instant now, Completion done) {
+  void ask(const Question& question, StorePart& part, Instant now, Completion done) {
     question_ = &question;
+    part_ = &part;
     done_ = done;
     store_.remote_.ask(question, now, {.call = &Pending::answered, .context = this, .ticket = 0});
   }
@@ -51,254 +21,63 @@ class SafeStore::Pending {
  private:
   static void answered(void* context, std::uint64_t, const Answer& answer) {
     Pending& pending = *static_cast<Pending*>(context);
-    SafeStore& store = pending.store_;
     const Question& question = *pending.question_;
+    StorePart& part = *pending.part_;
     const Completion done = pending.done_;
-    store.idle_.emplace_back(&pending);  // before it answers, since the answer may ask again
-    store.answered(question, answer, done);
+    pending.store_.idle_.emplace_back(&pending);  // before it answers, since the answer may ask again
+    done(part.answered(question, answer));
   }
 
   SafeStore& store_;
   const Question* question_ = nullptr;
+  StorePart* part_ = nullptr;
   Completion done_;
 };
 
-/// A charge of what was admitted alone.
-class SafeStore::Recharge {
- public:
-  explicit Recharge(SafeStore& store) : store_(store) {}
-
-  bool idle() const { return !busy_; }
-  LocalShare::Owed& owed() { return owed_; }
-
-  void ask(LocalShare::Owed owed, Instant now) {
-    busy_ = true;
-    owed_ = std::move(owed);
-    charge_ = {.limit = &owed_.limit, .key = owed_.key};
-    // As much as there is: a debt is never more than the capacity.
-    question_ = {.verb = Verb::kAtMost,
-                 .charges = {&charge_, 1},
-                 .cost = std::min(owed_.cost, kCostMax),
-                 .deadline_us = kRechargeDeadline_us};
-    store_.remote_.prepare(question_);
-    store_.remote_.ask(question_, now, {.call = &Recharge::answered, .context = this, .ticket = 0});
-  }
-
- private:
-  static void answered(void* context, std::uint64_t, const Answer& answer) {
-    Recharge& recharge = *static_cast<Recharge*>(context);
-    recharge.busy_ = false;
-    recharge.store_.recharged(recharge, answer);
-  }
-
-  SafeStore& store_;
-  bool busy_ = false;
-  LocalShare::Owed owed_;
-  Charge charge_;
-  Question question_;
-};
-
 SafeStore::SafeStore(Store& remote, LocalShare& local, const Clock& clock, Randomness& randomness)
-    : remote_(remote), local_(local), clock_(clock), breaker_(randomness) {
-  probe_limit_ = {.limit = *make_limit(kProbeLimit), .identity = std::string(probe_identity()), .label = "probe"};
-  probe_charge_ = {.limit = &probe_limit_, .key = kProbeKey};
-  probe_ = {.charges = {&probe_charge_, 1}};
-  for (std::size_t i = 0; i < kRecharges; ++i) recharges_.push_back(std::make_unique<Recharge>(*this));
-}
+    : remote_(remote), shared_{remote, local, clock, randomness, stats_} {}
 
 SafeStore::~SafeStore() = default;
 
+StorePart& SafeStore::part_for(const Question& question) {
+  const std::size_t which = remote_.part_of(question);
+  CHECK(which < kPartsMax);
+  if (parts_[which] == nullptr) parts_[which] = std::make_unique<StorePart>(shared_, which);
+  return *parts_[which];
+}
+
 void SafeStore::ask(const Question& question, Instant now, Completion done) {
-  if (state_ != State::kUp) return done(stand_in(question, StoreFault::kUnreachable, now));
+  StorePart& part = part_for(question);
+  if (part.state() != State::kUp) return done(part.stand_in(question, StoreFault::kUnreachable, now));
   if (idle_.empty()) idle_.push_back(std::make_unique<Pending>(*this));
   Pending* pending = idle_.back().release();  // its own until it is answered
   idle_.pop_back();
-  pending->ask(question, now, done);
+  pending->ask(question, part, now, done);
 }
 
-void SafeStore::answered(const Question& question, const Answer& answer, Completion done) {
-  if (answer.fault == StoreFault::kNone) {
-    if (state_ == State::kUp) breaker_.succeeded(clock_.now().monotonic_us);
-    return done(answer);
+SafeStore::State SafeStore::state() const {
+  State worst = State::kUp;
+  for (const auto& part : parts_) {
+    if (part == nullptr || part->state() == State::kUp) continue;
+    if (part->state() == State::kDown) return State::kDown;
+    worst = State::kWarming;
   }
-  const Instant now = clock_.now();
-  learn(answer.fault, now);
-  Answer instead = stand_in(question, answer.fault, now);
-  instead.faulty = answer.faulty;
-  done(instead);
-}
-
-void SafeStore::learn(StoreFault fault, Instant now) {
-  // A store that says what is wrong with one key is well.
-  if (fault == StoreFault::kBadState) return breaker_.succeeded(now.monotonic_us);
-  breaker_.failed(now.monotonic_us);
-  if (breaker_.open() && state_ != State::kDown) went_down();
-}
-
-void SafeStore::went_down() {
-  state_ = State::kDown;
-  ++stats_.opened;
-}
-
-Answer SafeStore::stand_in(const Question& question, StoreFault fault, Instant now) {
-  ++stats_.faults[static_cast<std::size_t>(fault)];
-  if (fault != StoreFault::kBadState) need(question.deadline_us, now.monotonic_us);
-  Answer answer;
-  const FailureMode mode = mode_of(question);
-  if (const std::uint16_t never = never_fits(question); never != 0) {
-    answer.violated = never;
-    answer.binding = static_cast<std::uint8_t>(__builtin_ctz(never));
-    answer.decision.limit = question.charges[answer.binding].limit->limit.capacity;
-    answer.decision.source = Source::kLocal;
-    answer.decision.retry_after = kNever;
-  } else if (mode == FailureMode::kLocal) {
-    answer = alone(question, now);
-  } else {
-    const auto first = std::find_if(question.charges.begin(), question.charges.end(),
-                                    [mode](const Charge& charge) { return charge.on_failure == mode; });
-    answer.binding = static_cast<std::uint8_t>(first - question.charges.begin());
-    answer.decision.limit = first->limit->limit.capacity;
-    if (mode == FailureMode::kDeny) {
-      answer.violated = static_cast<std::uint16_t>(1U << answer.binding);
-      answer.decision.source = Source::kFailedClosed;
-      answer.decision.retry_after = answer.decision.reset_after = microseconds{retry_after_us(now)};
-    } else {
-      answer.ok = true;
-      answer.decision.allowed = true;
-      answer.decision.source = Source::kFailedOpen;
-      answer.decision.remaining = answer.decision.limit;
-      answer.decision.granted = grants_cost(question.verb) ? question.cost : 0;
-    }
-  }
-  answer.fault = fault;
-  return answer;
-}
-
-Answer SafeStore::alone(const Question& question, Instant now) {
-  std::array<Charge, kChargesMax> charges;
-  std::array<std::uint8_t, kChargesMax> places{};
-  std::size_t count = 0;
-  for (std::size_t i = 0; i < question.charges.size(); ++i) {
-    if (question.charges[i].on_failure != FailureMode::kLocal) continue;
-    places[count] = static_cast<std::uint8_t>(i);
-    charges[count++] = question.charges[i];
-  }
-  Question ours = question;
-  ours.charges = {charges.data(), count};
-  if (!owes_) owes_since_us_ = now.monotonic_us;
-  owes_ = true;
-  Answer answer = in_places(local_.ask(ours, now), {places.data(), count});
-  Decision& decision = answer.decision;
-  // Above the share, but not above the limit: it may fit once all count together again.
-  if (decision.retry_after == kNever && question.cost <= decision.limit) {
-    decision.retry_after = microseconds{retry_after_us(now)};
-  }
-  return answer;
-}
-
-Micros SafeStore::retry_after_us(Instant now) const {
-  const Micros due_us = breaker_.open() ? breaker_.probe_due_us() : Breaker::kNone_us;
-  return due_us > now.monotonic_us ? due_us - now.monotonic_us : Breaker::kFirstProbe_us;
+  return worst;
 }
 
 Micros SafeStore::due_us() const {
-  if (state_ == State::kDown) return breaker_.probe_due_us();
-  if (look_us_ != kNone_us) return look_us_;
-  if (state_ == State::kWarming) return warm_us_;
-  return owes_ && under_way_ == 0 ? owes_since_us_ + kOwed_us : kNone_us;
+  Micros first_us = kNone_us;
+  for (const auto& part : parts_) {
+    const Micros due_us = part != nullptr ? part->due_us() : kNone_us;
+    if (due_us != kNone_us && (first_us == kNone_us || due_us < first_us)) first_us = due_us;
+  }
+  return first_us;
 }
 
 void SafeStore::tick(Instant now) {
-  if (state_ == State::kDown && breaker_.begin_probe(now.monotonic_us)) return probe(now);
-  if (state_ == State::kWarming && now.monotonic_us >= warm_us_) state_ = State::kUp;
-  if (state_ != State::kDown && look_us_ != kNone_us) return recharge(now);
-  if (state_ == State::kUp && owes_ && now.monotonic_us >= owes_since_us_ + kOwed_us) recharge(now);
-}
-
-void SafeStore::need(Micros deadline_us, Micros now_us) {
-  const Micros age_us = now_us - needed_.began_us;
-  if (age_us >= Breaker::kWindow_us) {
-    needed_before_ = age_us < 2 * Breaker::kWindow_us ? needed_ : Needed{};
-    needed_ = {.began_us = now_us};
+  for (const auto& part : parts_) {
+    if (part != nullptr) part->tick(now);
   }
-  if (needed_.deadline_us == kNone_us || deadline_us < needed_.deadline_us) needed_.deadline_us = deadline_us;
-}
-
-Micros SafeStore::probe_deadline_us() const {
-  Micros least_us = kNone_us;
-  for (const Needed& needed : {needed_, needed_before_}) {
-    if (needed.deadline_us == kNone_us) continue;
-    least_us = least_us == kNone_us ? needed.deadline_us : std::min(least_us, needed.deadline_us);
-  }
-  return least_us == kNone_us ? kProbeDeadline_us : least_us;
-}
-
-void SafeStore::probe(Instant now) {
-  probed_us_ = now.monotonic_us;
-  probe_.deadline_us = probe_deadline_us();
-  remote_.prepare(probe_);
-  remote_.ask(
-      probe_, now,
-      {.call = [](void* self, std::uint64_t, const Answer& answer) { static_cast<SafeStore*>(self)->probed(answer); },
-       .context = this,
-       .ticket = 0});
-}
-
-void SafeStore::probed(const Answer& answer) {
-  const Instant now = clock_.now();
-  const bool decided = answer.fault == StoreFault::kNone || answer.fault == StoreFault::kBadState;
-  // What comes too late for a probe would come too late for questions.
-  if (!decided || now.monotonic_us - probed_us_ > probe_.deadline_us) {
-    return breaker_.probe_failed(now.monotonic_us);
-  }
-  breaker_.probe_succeeded(now.monotonic_us);
-  state_ = State::kWarming;
-  warm_us_ = now.monotonic_us + kWarming_us;
-  recharge(now);
-}
-
-void SafeStore::recharge(Instant now) {
-  if (recharging_now_) return;  // an answer that came before ask() returned: the loop below goes on with it
-  recharging_now_ = true;
-  look_us_ = kNone_us;
-  while (owes_ && state_ != State::kDown) {
-    const auto idle = std::find_if(recharges_.begin(), recharges_.end(), [](const auto& one) { return one->idle(); });
-    if (idle == recharges_.end()) break;
-    if (owed_.empty()) {
-      const bool more = local_.take_owed(now, kRecharges, owed_);
-      if (owed_.empty()) {
-        if (more) {
-          look_us_ = now.monotonic_us;  // in the next turn, so that this one does not become long
-        } else {
-          owes_ = under_way_ > 0;
-        }
-        break;
-      }
-    }
-    LocalShare::Owed owed = std::move(owed_.back());
-    owed_.pop_back();
-    ++under_way_;
-    (*idle)->ask(std::move(owed), now);
-  }
-  recharging_now_ = false;
-  if (!owes_ && state_ == State::kWarming) state_ = State::kUp;
-}
-
-void SafeStore::recharged(Recharge& done, const Answer& answer) {
-  --under_way_;
-  const Instant now = clock_.now();
-  LocalShare::Owed& owed = done.owed();
-  const std::int64_t asked = std::min(owed.cost, kCostMax);
-  const bool surely_not = answer.fault == StoreFault::kUnreachable || answer.fault == StoreFault::kRefused;
-  if (!surely_not) {
-    const std::int64_t granted = answer.fault == StoreFault::kNone ? answer.decision.granted : 0;
-    stats_.charged += static_cast<std::uint64_t>(granted);
-    stats_.lost += static_cast<std::uint64_t>(asked - granted);
-    owed.cost -= asked;
-  }
-  if (owed.cost > 0) owed_.push_back(std::move(owed));
-  if (answer.fault != StoreFault::kNone) learn(answer.fault, now);
-  recharge(now);
 }
 
 }  // namespace ratel

@@ -25,8 +25,13 @@ class FakeRemote final : public Store {
     if (late) {
       waiting.push_back({&question, now, done});
     } else {
-      answer({&question, now, done}, fault);
+      answer({&question, now, done}, part_of(question) == down_part ? StoreFault::kUnreachable : fault);
     }
+  }
+  /// Keys that begin with a capital letter are of the part of it.
+  std::size_t part_of(const Question& question) const override {
+    const char first = question.charges.front().key.front();
+    return first >= 'A' && first <= 'P' ? static_cast<std::size_t>(first - 'A') : 0;
   }
   void answer_next(StoreFault with) {
     const Waiting one = waiting.front();
@@ -44,7 +49,8 @@ class FakeRemote final : public Store {
   std::int64_t room = kCountMax;  // for any question
   int asked = 0;
   std::deque<Waiting> waiting;
-  std::map<std::string, std::int64_t, std::less<>> spent;  // by key, of what was decided
+  std::map<std::string, std::int64_t, std::less<>> spent, probed;  // by key, of what was decided
+  std::size_t down_part = kPartsMax;                               // is unreachable
 
  private:
   void answer(const Waiting& one, StoreFault with) {
@@ -52,7 +58,8 @@ class FakeRemote final : public Store {
     if (with == StoreFault::kNone) {
       const std::int64_t granted = std::min(one.question->cost, room);
       answer.decision = {.allowed = true, .limit = 100, .granted = granted};
-      spent[std::string(one.question->charges.front().key)] += granted;
+      const Charge& charge = one.question->charges.front();
+      (charge.limit->identity == probe_identity() ? probed : spent)[std::string(charge.key)] += granted;
     }
     if (with == StoreFault::kBadState) answer.faulty = 1;
     one.done(answer);
@@ -384,7 +391,7 @@ TEST_F(SafeStoreTest, ManyChargesGoAFewAtATime) {
     most = std::max(most, remote_.waiting.size());
     remote_.answer_next(StoreFault::kNone);
   }
-  EXPECT_EQ(most, SafeStore::kRecharges);
+  EXPECT_EQ(most, StorePart::kRecharges);
   EXPECT_EQ(safe_.stats().charged, static_cast<std::uint64_t>(kKeys));
   EXPECT_EQ(safe_.state(), SafeStore::State::kUp);
 }
@@ -452,10 +459,45 @@ TEST_F(SafeStoreTest, ASingleFailureIsChargedAfterwards) {
   ask(FailureMode::kLocal);
   remote_.fault = StoreFault::kNone;
   EXPECT_EQ(safe_.state(), SafeStore::State::kUp);
-  EXPECT_EQ(safe_.due_us(), clock_.now().monotonic_us + SafeStore::kOwed_us);
+  EXPECT_EQ(safe_.due_us(), clock_.now().monotonic_us + StorePart::kOwed_us);
   tick_when_due();
   EXPECT_EQ(remote_.spent["k"], 1);
   EXPECT_EQ(safe_.due_us(), SafeStore::kNone_us);
+}
+
+TEST_F(SafeStoreTest, EachPartFailsByItself) {
+  const auto ask_key = [&](std::string_view key, FailureMode mode) {
+    std::array<Charge, 1> charges{Charge{.limit = &limit_, .key = key, .on_failure = mode}};
+    return ask(charges);
+  };
+  remote_.down_part = Store::kPartsMax - 1;
+  ask_key("P", FailureMode::kLocal);
+  for (int i = 1; i < Breaker::kFailuresInARow; ++i) {
+    EXPECT_EQ(ask_key("A", FailureMode::kDeny).decision.source, Source::kExact);
+    EXPECT_EQ(ask_key("P2", FailureMode::kDeny).decision.source, Source::kFailedClosed);
+  }
+  EXPECT_EQ(safe_.state(), SafeStore::State::kDown);
+  const int asked = remote_.asked;
+  EXPECT_EQ(ask_key("P", FailureMode::kLocal).decision.source, Source::kLocal);
+  EXPECT_EQ(remote_.asked, asked) << "asked a part that is down";
+  EXPECT_EQ(ask_key("A", FailureMode::kDeny).decision.source, Source::kExact);
+
+  tick_when_due();
+  EXPECT_EQ(safe_.state(), SafeStore::State::kDown) << "another part has answered its probe";
+  // What this part is owed waits for it, though another takes charges meanwhile.
+  remote_.fault = StoreFault::kUnreachable;
+  ask_key("B", FailureMode::kLocal);
+  remote_.fault = StoreFault::kNone;
+  for (int i = 0; i < 10; ++i) tick_when_due();
+  EXPECT_EQ(remote_.spent["B"], 1);
+  EXPECT_EQ(local_.stats().owing, 1U);
+
+  remote_.down_part = Store::kPartsMax;
+  tick_when_due();
+  EXPECT_EQ(safe_.state(), SafeStore::State::kUp);
+  EXPECT_EQ(remote_.probed["P"], 1) << "the probe asks about a key that had no answer";
+  EXPECT_EQ(remote_.spent["P"], 2);
+  EXPECT_EQ(safe_.stats().opened, 1U);
 }
 
 }  // namespace

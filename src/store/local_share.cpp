@@ -70,7 +70,8 @@ struct LocalShare::Counter {
   State state;
   BoundLimit book;
   State owed;                        // what was admitted alone and not handed out
-  std::size_t owing_place = kNowhere;  // in owing_
+  std::size_t part = 0;              // that is owed
+  std::size_t owing_place = kNowhere;  // in owing_[part]
   Micros heard_us = kLongAgo_us;     // what the store told until then (monotonic) is in the state
   Micros forgiven_us = kLongAgo_us;  // or was forgiven, by a reset
   std::uint64_t question = 0;        // the last that it was part of
@@ -101,7 +102,7 @@ LocalShare::LocalShare(const Options& options, const KnownDebts& debts)
 
 LocalShare::~LocalShare() = default;
 
-Answer LocalShare::ask(const Question& question, Instant now) {
+Answer LocalShare::ask(const Question& question, Instant now, std::size_t part) {
   Answer answer;
   answer.decision.source = Source::kLocal;
   for (std::size_t i = 0; i < question.charges.size(); ++i) {
@@ -124,6 +125,7 @@ Answer LocalShare::ask(const Question& question, Instant now) {
   for (std::size_t i = 0; i < count; ++i) {
     Counter& counter = counter_of(question.charges[i], time, now.monotonic_us);
     counters[i] = &counter;
+    if (counter.owing_place == kNowhere) counter.part = part;
     charges[i] = {.limit = &counter.share};
     slots[i] = {&counter.state.cell, &counter.state.record};
     const bool may_grow = bytes_ <= options_.bytes_max / 2;
@@ -167,14 +169,15 @@ void LocalShare::book(Counter& counter, const Question& question, std::int64_t g
 
 void LocalShare::set_owing(Counter& counter, bool owing) {
   if (owing == (counter.owing_place != kNowhere)) return;
+  std::vector<Counter*>& list = owing_[counter.part];
   if (owing) {
-    counter.owing_place = owing_.size();
-    owing_.push_back(&counter);
+    counter.owing_place = list.size();
+    list.push_back(&counter);
     return;
   }
-  owing_[counter.owing_place] = owing_.back();
-  owing_[counter.owing_place]->owing_place = counter.owing_place;
-  owing_.pop_back();
+  list[counter.owing_place] = list.back();
+  list[counter.owing_place]->owing_place = counter.owing_place;
+  list.pop_back();
   counter.owing_place = kNowhere;
 }
 
@@ -260,11 +263,12 @@ void LocalShare::drop(std::size_t place) {
   counters_.pop_back();
 }
 
-bool LocalShare::take_owed(Instant now, std::size_t max, std::vector<Owed>& owed) {
+bool LocalShare::take_owed(Instant now, std::size_t max, std::vector<Owed>& owed, std::size_t part) {
   const StoreTime time = clock_.at(now);
   const MutexLock lock(mutex_);
-  for (std::size_t looks = 0; looks < kLooksMax && !owing_.empty() && owed.size() < max; ++looks) {
-    Counter& counter = *owing_.back();
+  const std::vector<Counter*>& list = owing_[part];
+  for (std::size_t looks = 0; looks < kLooksMax && !list.empty() && owed.size() < max; ++looks) {
+    Counter& counter = *list.back();
     const std::int64_t cost = used_of(counter.book, counter.owed, time);
     if (cost > 0) owed.push_back({counter.whole, counter.key, cost});
     set_owing(counter, false);
@@ -275,12 +279,14 @@ bool LocalShare::take_owed(Instant now, std::size_t max, std::vector<Owed>& owed
       measure(counter);
     }
   }
-  return !owing_.empty();
+  return !list.empty();
 }
 
 LocalShare::Stats LocalShare::stats() const {
   const MutexLock lock(mutex_);
-  return {.counters = counters_.size(), .owing = owing_.size(), .bytes = bytes_, .forgotten = forgotten_};
+  std::size_t owing = 0;
+  for (const std::vector<Counter*>& list : owing_) owing += list.size();
+  return {.counters = counters_.size(), .owing = owing, .bytes = bytes_, .forgotten = forgotten_};
 }
 
 }  // namespace ratel

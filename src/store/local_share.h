@@ -9,6 +9,7 @@
 // One a process, shared by its loops: thread-safe. Holds a bounded number of counters; where it is full, one that is
 // near to being fresh makes room, and if something admitted alone is forgotten by that, it is counted.
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <memory>
@@ -19,6 +20,7 @@
 #include "limit/decide.h"
 #include "store/known_debts.h"
 #include "store/mutex.h"
+#include "store/store.h"
 #include "store/store_clock.h"
 
 namespace ratel {
@@ -45,7 +47,8 @@ class LocalShare {
   /// may fit once the store is back: retry_after is then kNever and the caller's to change. Where a log has no room to
   /// grow, it denies, too, and the source is `failed_closed`.
   /// REQUIRES: a valid question, none of its charges unlimited, hashes filled.
-  Answer ask(const Question& question, Instant now);
+  /// `part` of the store (Store::part_of) will be owed what it admits.
+  Answer ask(const Question& question, Instant now, std::size_t part = 0);
 
   /// What was admitted alone of one counter, beyond what has come back since.
   struct Owed {
@@ -55,7 +58,7 @@ class LocalShare {
   };
   /// Hands out at most `max` of what is owed, each once. Looks at no more than kLooksMax counters, of which all may
   /// turn out to owe nothing any more; returns whether there are others to look at.
-  bool take_owed(Instant now, std::size_t max, std::vector<Owed>& owed);
+  bool take_owed(Instant now, std::size_t max, std::vector<Owed>& owed, std::size_t part = 0);
 
   /// Some 20 us, in which all other loops may have to wait.
   static constexpr std::size_t kLooksMax = 64;
@@ -78,7 +81,8 @@ class LocalShare {
 
   Counter& counter_of(const Charge& charge, StoreTime time, Micros now_us) RATEL_REQUIRES(mutex_);
   void hear(Counter& counter, StoreTime time, Micros now_us) RATEL_REQUIRES(mutex_);
-  void book(Counter& counter, const Question& question, std::int64_t granted, StoreTime time) RATEL_REQUIRES(mutex_);
+  void book(Counter& counter, const Question& question, std::int64_t granted, StoreTime time)
+      RATEL_REQUIRES(mutex_);
   void set_owing(Counter& counter, bool owing) RATEL_REQUIRES(mutex_);
   void measure(Counter& counter) RATEL_REQUIRES(mutex_);
   void make_room(StoreTime time) RATEL_REQUIRES(mutex_);
@@ -92,7 +96,7 @@ class LocalShare {
   mutable Mutex mutex_;
   std::vector<std::unique_ptr<Counter>> counters_ RATEL_GUARDED_BY(mutex_);
   std::unordered_map<KnownDebts::Hash, std::size_t, HashOf> places_ RATEL_GUARDED_BY(mutex_);  // in counters_
-  std::vector<Counter*> owing_ RATEL_GUARDED_BY(mutex_);
+  std::array<std::vector<Counter*>, Store::kPartsMax> owing_ RATEL_GUARDED_BY(mutex_);  // by part
   std::size_t bytes_ RATEL_GUARDED_BY(mutex_) = 0;
   std::size_t next_to_judge_ RATEL_GUARDED_BY(mutex_) = 0;
   std::uint64_t question_ RATEL_GUARDED_BY(mutex_) = 0;

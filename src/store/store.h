@@ -26,6 +26,11 @@ class Store {
   /// REQUIRES: called once for each question before ask().
   virtual void prepare(Question& question) = 0;
 
+  /// Which of the parts that can fail apart from each other would answer this question: below kPartsMax, and always 0
+  /// where there are none. May change as the store learns where its parts are. REQUIRES: prepared.
+  static constexpr std::size_t kPartsMax = 16;
+  virtual std::size_t part_of(const Question&) const { return 0; }
+
   /// REQUIRES: the question is valid (gate/ checks) and prepared.
   virtual void ask(const Question& question, Instant now, Completion done) = 0;
 };
