@@ -31,8 +31,9 @@ std::vector<std::string> host_names(const Settings& settings) {
 
 }  // namespace
 
-Engine::Loop::Loop(Engine& engine)
-    : gate(engine.store_),
+Engine::Loop::Loop(Engine& engine, EventLoop& loop)
+    : shared(engine.shared_ == nullptr ? nullptr : std::make_unique<SharedStore::Loop>(*engine.shared_, loop)),
+      gate(shared == nullptr ? engine.store_ : shared->store()),
       resolver(engine.settings_.on_store_failure),
       metrics(engine.metrics_.add_loop()),
       accept_failures(engine.log_, LogLevel::kError, "cannot accept connections"),
@@ -50,19 +51,24 @@ Engine::Loop::Loop(Engine& engine)
             .token = engine.settings_.token,
             .allowed_hosts = host_names(engine.settings_),
             .auth = {.trusted_hops = engine.settings_.trusted_hops},
-            .why_not_ready = [] { return std::string(); },  // memory always answers
+            .why_not_ready = [this] { return shared == nullptr ? std::string() : shared->why_not_ready(); },
             .metrics_text = [&engine] { return engine.metrics_.text(); }}) {}
 
-Engine::Engine(const Settings& settings, const Options& options, const Clock& clock, Log& log)
+Engine::Engine(const Settings& settings, const Options& options, const Clock& clock, Log& log, SharedStore* shared)
     : settings_(settings),
       clock_(clock),
       log_(log),
       start_(clock.now()),
       held_bytes_max_(std::max(options.max_memory_bytes / kHeldShare, kHeldBytesMin)),
+      shared_(shared),
       store_({.seed = options.seed, .max_memory_bytes = options.max_memory_bytes, .start = start_}),
       server_(clock, options.loops, [this](int loop) { return worker_options(loop); }) {
-  for (int i = 0; i < options.loops; ++i) loops_.push_back(std::make_unique<Loop>(*this));
+  for (int i = 0; i < options.loops; ++i) loops_.push_back(std::make_unique<Loop>(*this, server_.loop(i)));
   metrics_.collect([this](std::vector<Sample>& samples) { collect(samples); });
+}
+
+Engine::~Engine() {
+  server_.stop();
 }
 
 Worker::Options Engine::worker_options(int loop) {
@@ -71,7 +77,11 @@ Worker::Options Engine::worker_options(int loop) {
   options.limits.connections_max = static_cast<std::size_t>(settings_.max_connections);
   options.limits.idle_us = settings_.idle_timeout_us;
   options.limits.held_bytes_max = held_bytes_max_;
-  options.tick = [this](Instant now) { store_.tidy(now, kBucketsTidiedPerTick); };
+  options.tick = [this, own](Instant now) {
+    if (shared_ == nullptr) return store_.tidy(now, kBucketsTidiedPerTick);
+    own().shared->tick(log_);
+  };
+  if (shared_ != nullptr) options.settle = [own] { own().shared->turn_ended(); };
   options.turn_ended = [own](Micros took_us) { own().metrics.answered(took_us); };
   options.accept_failed = [this, own](int error) {
     own().accept_failures.note(clock_.now(), {{"error", std::strerror(error)}});
@@ -146,6 +156,21 @@ void Engine::collect(std::vector<Sample>& samples) const {
                            static_cast<double>(server_.held_bytes())));
   samples.push_back(sample(Kind::kGauge, "ratel_held_max_bytes", "Input and output that connections may hold.",
                            static_cast<double>(held_bytes_max_)));
+  if (shared_ == nullptr) {
+    collect_table(samples);
+  } else {
+    collect_store(samples);
+  }
+  const Instant now = clock_.now();
+  samples.push_back(sample(Kind::kGauge, "ratel_uptime_seconds", "Since the start.",
+                           static_cast<double>(now.monotonic_us - start_.monotonic_us) / 1e6));
+  Sample build = sample(Kind::kGauge, "ratel_build_info", "Which ratel this is; always 1.", 1);
+  build.labels = {{"version", std::string(version())}, {"revision", std::string(revision())}};
+  samples.push_back(std::move(build));
+}
+
+void Engine::collect_table(std::vector<Sample>& samples) const {
+  using Kind = Sample::Kind;
   const TableStats table = store_.stats();
   samples.push_back(sample(Kind::kGauge, "ratel_table_entries", "Counters in memory, those that are over included.",
                            static_cast<double>(table.entries)));
@@ -159,13 +184,39 @@ void Engine::collect(std::vector<Sample>& samples) const {
   samples.push_back(sample(Kind::kCounter, "ratel_table_refusals_total",
                            "Questions that were denied because a log or leases had no room to grow.",
                            static_cast<double>(table.refusals)));
+}
 
-  const Instant now = clock_.now();
-  samples.push_back(sample(Kind::kGauge, "ratel_uptime_seconds", "Since the start.",
-                           static_cast<double>(now.monotonic_us - start_.monotonic_us) / 1e6));
-  Sample build = sample(Kind::kGauge, "ratel_build_info", "Which ratel this is; always 1.", 1);
-  build.labels = {{"version", std::string(version())}, {"revision", std::string(revision())}};
-  samples.push_back(std::move(build));
+void Engine::collect_store(std::vector<Sample>& samples) const {
+  using Kind = Sample::Kind;
+  using Published = SharedStore::Loop::Published;
+  const auto sum = [&](const char* name, const char* help, Counter Published::*counter) {
+    std::uint64_t total = 0;
+    for (const auto& loop : loops_) total += (loop->shared->published().*counter).value();
+    samples.push_back(sample(Kind::kCounter, name, help, static_cast<double>(total)));
+  };
+  int up = 0;
+  for (const auto& loop : loops_) up += loop->shared->published().state == static_cast<int>(SafeStore::State::kUp);
+  samples.push_back(sample(Kind::kGauge, "ratel_store_loops_up", "Event loops whose questions go to the store.", up));
+  samples.push_back(sample(Kind::kGauge, "ratel_store_loops", "Event loops.", static_cast<double>(loops_.size())));
+  sum("ratel_store_breaker_opened_total", "Times that an event loop stopped asking the store.", &Published::opened);
+  sum("ratel_store_charged_total", "Units admitted without the store and charged to it since.", &Published::charged);
+  sum("ratel_store_charges_lost_total", "Units admitted without the store that it was perhaps not told of.",
+      &Published::lost);
+  sum("ratel_store_retries_total", "Questions asked again because it was not known whether they were decided.",
+      &Published::retried);
+  sum("ratel_store_redirects_total", "Questions that a server sent on to another.", &Published::redirected);
+  sum("ratel_store_script_missing_total", "Questions that found the script gone.", &Published::script_missing);
+  sum("ratel_store_late_total", "Questions that the store came to after their deadline, and charged nobody for.",
+      &Published::late);
+  sum("ratel_store_clamped_total", "Counters whose time lay further ahead than any that is written.",
+      &Published::clamped);
+  sum("ratel_store_healed_total", "Keys that had no TTL and were given one.", &Published::healed);
+  const LocalShare::Stats local = shared_->local().stats();
+  samples.push_back(sample(Kind::kGauge, "ratel_local_counters", "Counters that this process decides about alone.",
+                           static_cast<double>(local.counters)));
+  samples.push_back(sample(Kind::kCounter, "ratel_local_forgotten_total",
+                           "Counters with something admitted alone that were forgotten for want of room.",
+                           static_cast<double>(local.forgotten)));
 }
 
 }  // namespace ratel

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/settings.h"
+#include "app/shared_store.h"
 #include "base/clock.h"
 #include "net/random_seed.h"
 #include "net/server.h"
@@ -28,7 +29,9 @@ class Engine {
     std::uint64_t seed = 0;  // of the store alone: nothing that anybody sees may be drawn from it
   };
 
-  Engine(const Settings& settings, const Options& options, const Clock& clock, Log& log);
+  /// `shared` is the store elsewhere, nullptr where counts live here. All loans.
+  Engine(const Settings& settings, const Options& options, const Clock& clock, Log& log, SharedStore* shared);
+  ~Engine();
 
   /// Opens what the settings name. The error is one line.
   Status listen();
@@ -49,8 +52,9 @@ class Engine {
  private:
   /// What one event loop has for itself.
   struct Loop {
-    explicit Loop(Engine& engine);
+    Loop(Engine& engine, EventLoop& loop);
 
+    std::unique_ptr<SharedStore::Loop> shared;  // where the store is elsewhere
     Gate gate;
     Resolver resolver;
     LoopMetrics& metrics;
@@ -70,19 +74,22 @@ class Engine {
   Status listen(const std::optional<Address>& address, bool has_secret, Factory Loop::*factory, Listener& listener);
   ServerFacts facts() const;
   void collect(std::vector<Sample>& samples) const;
+  void collect_table(std::vector<Sample>& samples) const;
+  void collect_store(std::vector<Sample>& samples) const;
 
   const Settings& settings_;
   const Clock& clock_;
   Log& log_;
   const Instant start_;
   const std::size_t held_bytes_max_;  // of input and output
-  MemoryStore store_;
+  SharedStore* const shared_;
+  MemoryStore store_;  // unused where the store is elsewhere
   Metrics metrics_;
-  std::vector<std::unique_ptr<Loop>> loops_;
   Listener resp_;
   Listener http_;
   bool running_ = false;
-  Server server_;  // last: its threads end before what they use
+  Server server_;  // stopped before the loops end, which have descriptors on it
+  std::vector<std::unique_ptr<Loop>> loops_;
 };
 
 }  // namespace ratel

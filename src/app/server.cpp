@@ -22,17 +22,21 @@ namespace {
 
 constexpr int kExitFailed = 1;
 constexpr int kExitBadRules = 2;
-constexpr std::uint64_t kMemoryShare = 4;         // the table may take one in four of the bytes there are, unless told
+constexpr std::uint64_t kMemoryShare = 4;          // the table may take one in four of the bytes there are, unless told
 constexpr Micros kDrainPoll_us = kSecond_us / 50;  // how late the end of a drain is noticed
 // Within it a second signal is taken for the first: service managers and terminals signal the whole process group, and
 // its leader may hand on what it got.
 constexpr Micros kSameSignal_us = kSecond_us;
-constexpr std::uint64_t kDescriptorsKept = 64;     // for listeners, loops and files
+constexpr std::uint64_t kDescriptorsKept = 64;  // for listeners, loops and files
 
-void complain(const Error& error) { std::fprintf(stderr, "%s\n", error.message.c_str()); }
+void complain(const Error& error) {
+  std::fprintf(stderr, "%s\n", error.message.c_str());
+}
 
 /// One write a line, so that lines of several threads do not mix.
-void write_line(std::string_view line) { std::fwrite(line.data(), 1, line.size(), stderr); }
+void write_line(std::string_view line) {
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
 
 /// The rules in force, and their files.
 class Rules {
@@ -129,7 +133,18 @@ int run_server(const Settings& settings) {
 
   const int loops = settings.threads > 0 ? settings.threads : usable_cores();
   const std::uint64_t max_memory = settings.max_memory > 0 ? settings.max_memory : usable_memory() / kMemoryShare;
-  Engine engine(settings, {.loops = loops, .max_memory_bytes = max_memory, .seed = random_seed()}, clock, log);
+  std::unique_ptr<SharedStore> shared;
+  if (settings.store) {
+    auto made = SharedStore::make(settings, clock, random_seed());
+    if (!made.ok()) return complain(made.error()), kExitFailed;
+    shared = *std::move(made);
+    if (const Status decides = shared->probe(); !decides.ok()) {
+      if (!settings.start_degraded) return complain(decides.error()), kExitFailed;
+      log.error("started without the store", {{"error", decides.error().message}});
+    }
+  }
+  Engine engine(settings, {.loops = loops, .max_memory_bytes = max_memory, .seed = random_seed()}, clock, log,
+                shared.get());
   Rules rules(settings, engine, log);
   if (const Status loaded = rules.load(); !loaded.ok()) {
     complain(loaded.error());
@@ -150,7 +165,7 @@ int run_server(const Settings& settings) {
                             {"resp", engine.resp_address()},
                             {"http", engine.http_address()},
                             {"rules", rules.count()},
-                            {"store", "memory"},
+                            {"store", shared ? shared->name() : "memory"},
                             {"max_memory", max_memory},
                             {"threads", loops}});
   serve(signals, rules, log);

@@ -39,6 +39,9 @@ class Loader {
     read_flags(false);
     read_secret(settings_.password_file, "password_file", secret_in, settings_.password);
     read_secret(settings_.token_file, "token_file", token_in, settings_.token);
+    if (settings_.store) {
+      read_secret(settings_.store_password_file, "store_password_file", secret_in, settings_.store->password);
+    }
     if (errors_.empty()) check_together();
     if (!errors_.empty()) return errors_.error();
     return std::move(settings_);
@@ -47,7 +50,9 @@ class Loader {
  private:
   void set(const Setting& setting, std::string_view value, std::string_view where) {
     const Status status = setting.set(settings_, value);
-    if (!status.ok()) errors_.add(fmt::format("{}: value {}: {}", where, quote(value), status.error().message));
+    if (!status.ok())
+      errors_.add(
+          fmt::format("{}: value {}: {}", where, setting.is_secret ? "`***`" : quote(value), status.error().message));
   }
 
   void read_flags(bool config_only) {
@@ -123,7 +128,8 @@ class Loader {
     const Status status = setting->set(settings_, value);
     if (status.ok() && (entry.value.is_text() || listed)) return;
     errors_.add(file, entry.value.place,
-                fmt::format("setting `{}`: value {}: {}", entry.key, describe(entry.value),
+                fmt::format("setting `{}`: value {}: {}", entry.key,
+                            setting->is_secret && entry.value.is_text() ? "`***`" : describe(entry.value),
                             status.ok() ? "one value was expected" : status.error().message));
   }
 
@@ -140,8 +146,27 @@ class Loader {
 
   void check_together() {
     if (!settings_.resp && !settings_.http) errors_.add("nothing to listen on: --resp and --http are both off");
+    check_store();
     check_listener("resp", settings_.resp, settings_.password, "--password-file");
     check_listener("http", settings_.http, settings_.token, "--token-file");
+  }
+
+  /// What is said of a store that there is none of, or in vain, was most likely meant to have an effect.
+  void check_store() {
+    const auto needs = [this](std::string_view name, bool given, bool has, std::string_view what) {
+      if (given && !has) errors_.add(fmt::format("{} says nothing without {}", flag_of(*find(name)), what));
+    };
+    const bool has_store = settings_.store.has_value();
+    const bool has_tls = has_store && settings_.store->tls;
+    constexpr std::string_view kTls = "a --store with TLS (rediss://)";
+    needs("store_password_file", !settings_.store_password_file.empty(), has_store, "a --store with a URL");
+    needs("store_ca_file", !settings_.store_tls.ca_file.empty(), has_tls, kTls);
+    needs("store_cert_file", !settings_.store_tls.cert_file.empty(), has_tls, kTls);
+    needs("store_key_file", !settings_.store_tls.key_file.empty(), has_tls, kTls);
+    needs("store_server_name", !settings_.store_tls.server_name.empty(), has_tls, kTls);
+    if (settings_.store_tls.cert_file.empty() != settings_.store_tls.key_file.empty()) {
+      errors_.add("--store-cert-file and --store-key-file belong together");
+    }
   }
 
   void check_listener(std::string_view name, const std::optional<Address>& listener, const std::string& secret,

@@ -13,7 +13,9 @@
 
 #include "base/address.h"
 #include "base/micros.h"
+#include "net/tls_client.h"
 #include "observe/log.h"
+#include "redis/store_url.h"
 #include "rules/rule_book.h"
 
 namespace ratel {
@@ -32,6 +34,12 @@ struct Settings {
   std::vector<std::string> allowed_hosts;  // Host names of HTTP beyond its own, in lower case
   int trusted_hops = 0;                    // proxies before ratel that append to X-Forwarded-For
 
+  std::optional<StoreUrl> store;     // empty: counts live in this process
+  std::string store_password_file;   // of `store`; takes the place of a password in its URL
+  TlsClientOptions store_tls;        // where its URL says so
+  std::string key_prefix = "ratel";  // of the counters' names in it
+  bool start_degraded = false;       // also where it gives no answer at the start
+
   FailureMode on_store_failure = FailureMode::kLocal;  // of questions without a rule
   std::uint64_t max_memory = 0;                        // bytes of the table; 0: a quarter of what the process may have
 
@@ -49,6 +57,7 @@ struct Setting {
   std::string_view help;
   bool in_file = true;
   bool is_path = false;
+  bool is_secret = false;  // may hold a password, so errors do not repeat it
   /// The error says what would be right.
   Status (*set)(Settings& settings, std::string_view text) = nullptr;
 };

@@ -7,6 +7,7 @@
 #include "base/choice.h"
 #include "base/duration.h"
 #include "base/size.h"
+#include "redis/key_name.h"
 #include "rules/load_rules.h"
 
 namespace ratel {
@@ -42,6 +43,12 @@ Status set_path(std::string_view text, std::string& path) {
   return Done{};
 }
 
+Status set_name(std::string_view text, std::string& name) {
+  if (text.empty() || text.size() > kHostBytesMax) return wrong("the name of a host was expected");
+  name = text;
+  return Done{};
+}
+
 Status set_listener(std::string_view text, std::optional<Address>& listener) {
   if (text == "off") {
     listener.reset();
@@ -53,12 +60,21 @@ Status set_listener(std::string_view text, std::optional<Address>& listener) {
   return Done{};
 }
 
-Status set_store(std::string_view text) {
+Status set_store(std::string_view text, std::optional<StoreUrl>& store) {
+  store.reset();
   if (text == "memory") return Done{};
-  for (const std::string_view scheme : {"redis:", "rediss:", "redis+"}) {
-    if (text.starts_with(scheme)) return wrong("this version keeps counts in memory only: write `memory`");
+  Result<StoreUrl> url = parse_store_url(text);
+  if (!url.ok()) return wrong(url.error().message + ", or `memory`");
+  store = *std::move(url);
+  return Done{};
+}
+
+Status set_key_prefix(std::string_view text, std::string& prefix) {
+  if (!is_key_prefix(text)) {
+    return wrong("1 to " + std::to_string(kKeyPrefixBytesMax) + " letters, digits, `-`, `_`, `.` were expected");
   }
-  return wrong("`memory` was expected");
+  prefix = text;
+  return Done{};
 }
 
 Status set_allowed_hosts(std::string_view text, std::vector<std::string>& hosts) {
@@ -147,10 +163,51 @@ constexpr std::array kTable{
                   return keep(parse_whole_number(text, 0, kTrustedHopsMax), s.trusted_hops);
                 }},
     Setting{.name = "store",
-            .value = "memory",
+            .value = "memory|URL",
             .standard = "memory",
-            .help = "where counts live",
-            .set = [](Settings&, std::string_view text) { return set_store(text); }},
+            .help = "where counts live: in this process, or redis://host:port and the like, shared by all who use it",
+            .is_secret = true,
+            .set = [](Settings& s, std::string_view text) { return set_store(text, s.store); }},
+    Setting{.name = "store_password_file",
+            .value = "FILE",
+            .standard = "none",
+            .help = "holds the password of the store's user",
+            .is_path = true,
+            .set = [](Settings& s, std::string_view text) { return set_path(text, s.store_password_file); }},
+    Setting{.name = "store_ca_file",
+            .value = "FILE",
+            .standard = "the system's",
+            .help = "PEM: who may vouch for a store with TLS (rediss://)",
+            .is_path = true,
+            .set = [](Settings& s, std::string_view text) { return set_path(text, s.store_tls.ca_file); }},
+    Setting{.name = "store_cert_file",
+            .value = "FILE",
+            .standard = "none",
+            .help = "PEM: our certificate, for a store that asks for one",
+            .is_path = true,
+            .set = [](Settings& s, std::string_view text) { return set_path(text, s.store_tls.cert_file); }},
+    Setting{.name = "store_key_file",
+            .value = "FILE",
+            .standard = "none",
+            .help = "PEM: the key of that certificate",
+            .is_path = true,
+            .set = [](Settings& s, std::string_view text) { return set_path(text, s.store_tls.key_file); }},
+    Setting{.name = "store_server_name",
+            .value = "NAME",
+            .standard = "the host that is dialled",
+            .help = "whose certificate the store has to show",
+            .set = [](Settings& s, std::string_view text) { return set_name(text, s.store_tls.server_name); }},
+    Setting{.name = "key_prefix",
+            .value = "NAME",
+            .standard = "ratel",
+            .help = "what the names of counters in the store begin with; fleets with different ones do not meet",
+            .set = [](Settings& s, std::string_view text) { return set_key_prefix(text, s.key_prefix); }},
+    Setting{.name = "start_degraded",
+            .value = "",
+            .standard = "false",
+            .help = "start also where the store gives no answer; the rules' failure modes answer until it does",
+            .set = [](Settings& s,
+                      std::string_view text) { return keep(parse_choice(text, kTrueOrFalse), s.start_degraded); }},
     Setting{
         .name = "on_store_failure",
         .value = "local|allow|deny",

@@ -60,7 +60,16 @@ TEST(Settings, EveryOneCanBeSetInEveryWay) {
          return s.allowed_hosts == std::vector<std::string>{"a.example", "b:80"};
        }},
       {"trusted_hops", "2", [](const Settings& s) { return s.trusted_hops == 2; }},
-      {"store", "memory", [](const Settings&) { return true; }},
+      {"store", "redis://cache:6380/2",
+       [](const Settings& s) { return s.store->hosts.front().host == "cache" && s.store->database == 2; }},
+      {"store_password_file", "pw", [](const Settings& s) { return s.store_password_file == "pw"; }},
+      {"store_ca_file", "ca", [](const Settings& s) { return s.store_tls.ca_file == "ca"; }},
+      {"store_cert_file", "crt", [](const Settings& s) { return s.store_tls.cert_file == "crt"; }},
+      {"store_key_file", "key", [](const Settings& s) { return s.store_tls.key_file == "key"; }},
+      {"store_server_name", "cache.example",
+       [](const Settings& s) { return s.store_tls.server_name == "cache.example"; }},
+      {"key_prefix", "shop", [](const Settings& s) { return s.key_prefix == "shop"; }},
+      {"start_degraded", "true", [](const Settings& s) { return s.start_degraded; }},
       {"on_store_failure", "deny", [](const Settings& s) { return s.on_store_failure == FailureMode::kDeny; }},
       {"max_memory", "2GiB", [](const Settings& s) { return s.max_memory == std::uint64_t{2} << 30; }},
       {"threads", "3", [](const Settings& s) { return s.threads == 3; }},
@@ -77,10 +86,14 @@ TEST(Settings, EveryOneCanBeSetInEveryWay) {
     for (char& letter : variable) letter = static_cast<char>(std::toupper(letter));
     const std::map<std::string, std::string> files{
         {"pw", "sesame\n"}, {"tk", "open\r\nsecond line"}, {"c.yaml", name + ": " + value + "\n"}};
-    const Given ways[] = {{.flags = {{name, value}}, .files = files},
-                          {.environment = {variable + "=" + value}, .files = files},
-                          {.flags = {{"config", "c.yaml"}}, .files = files}};
-    for (const Given& way : ways) {
+    Given ways[] = {{.flags = {{name, value}}, .files = files},
+                    {.environment = {variable + "=" + value}, .files = files},
+                    {.flags = {{"config", "c.yaml"}}, .files = files}};
+    for (Given& way : ways) {
+      // What some say nothing without.
+      if (name.starts_with("store_")) way.environment.push_back("RATEL_STORE=rediss://cache");
+      if (name == "store_cert_file") way.environment.push_back("RATEL_STORE_KEY_FILE=k");
+      if (name == "store_key_file") way.environment.push_back("RATEL_STORE_CERT_FILE=c");
       const Result<Settings> settings = load(way);
       ASSERT_TRUE(settings.ok()) << name << ": " << settings.error().message;
       EXPECT_TRUE(c.is_set(*settings)) << name;
@@ -197,9 +210,17 @@ TEST(Settings, SaysWhereWhatAndWhatWouldBeRight) {
       {flag("threads", "257"), "--threads: value `257`: a whole number from 0 to 256"},
       {flag("trusted_hops", "17"), "--trusted-hops: value `17`: a whole number from 0 to 16"},
       {flag("max_connections", "0"), "--max-connections: value `0`: a whole number from 1 to 1000000"},
-      {flag("store", "redis://localhost"),
-       "--store: value `redis://localhost`: this version keeps counts in memory only: write `memory`"},
-      {flag("store", "paper://here"), "--store: value `paper://here`: `memory` was expected"},
+      {flag("store", "redis://:hunter2@cache:0"),
+       "--store: value `***`: store: host `cache:0`: a port is a number from 1 to 65535, or `memory`"},
+      {flag("store", "paper://here"),
+       "--store: value `***`: store: scheme `paper`: redis, rediss, redis-sentinel, redis-cluster or redis+unix was "
+       "expected, or `memory`"},
+      {flag("store_password_file", "pw"), "--store-password-file says nothing without a --store with a URL"},
+      {{.flags = {{"store", "redis://cache"}, {"store_ca_file", "ca"}}},
+       "--store-ca-file says nothing without a --store with TLS (rediss://)"},
+      {{.flags = {{"store", "rediss://cache"}, {"store_key_file", "key"}}},
+       "--store-cert-file and --store-key-file belong together"},
+      {flag("key_prefix", "a:b"), "--key-prefix: value `a:b`: 1 to 32 letters, digits, `-`, `_`, `.` were expected"},
       {flag("max_memory", "12 parsecs"),
        "--max-memory: value `12 parsecs`: a size is a whole number and a unit (B, KiB, "
        "MiB, GiB or TiB), as in `512MiB`"},
@@ -257,7 +278,9 @@ TEST(Settings, SaysWhereWhatAndWhatWouldBeRight) {
       {file("resp: off\nthreds: 2\n"), "c:2:1: unknown setting `threds`: did you mean `threads`?"},
       {file("config: x\n"),
        "c:1:1: unknown setting `config`: known are `rules`, `resp`, `http`, `password_file`, `token_file`, "
-       "`insecure_listen`, `allowed_hosts`, `trusted_hops`, `store`, `on_store_failure`, `max_memory`, `threads`, "
+       "`insecure_listen`, `allowed_hosts`, `trusted_hops`, `store`, `store_password_file`, `store_ca_file`, "
+       "`store_cert_file`, `store_key_file`, "
+       "`store_server_name`, `key_prefix`, `start_degraded`, `on_store_failure`, `max_memory`, `threads`, "
        "`max_connections`, `idle_timeout`, `log_level`, `log_format`"},
       {file("- threads\n"), "c:1:1: a list where settings were expected, as in `threads: 2`"},
       {file("threads: [1]\n"), "c:1:10: setting `threads`: value a list: one value was expected"},

@@ -13,16 +13,11 @@ Server::Server(const Clock& clock, int workers, const std::function<Worker::Opti
 }
 
 Server::~Server() {
-  for (std::size_t i = 0; i < threads_.size(); ++i) {
-    workers_[i]->loop().post([worker = workers_[i].get()] { worker->loop().stop(); });
-  }
-  join();
-  unlink_sockets();
+  stop();
 }
 
 Result<std::vector<std::string>> Server::listen(const Address& address, bool beyond_loopback,
-                                                const std::vector<SessionFactory*>& factories,
-                                                ListenerCounts& counts) {
+                                                const std::vector<SessionFactory*>& factories, ListenerCounts& counts) {
   CHECK(threads_.empty() && factories.size() == workers_.size());
   auto opened = listen_on(address, {.sockets = workers(), .beyond_loopback = beyond_loopback});
   if (!opened.ok()) return opened.error();
@@ -59,6 +54,15 @@ void Server::drain() {
 void Server::join() {
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
+}
+
+void Server::stop() {
+  for (std::size_t i = 0; i < threads_.size(); ++i) {
+    workers_[i]->loop().post([worker = workers_[i].get()] { worker->loop().stop(); });
+  }
+  join();
+  for (const auto& worker : workers_) worker->close();
+  unlink_sockets();
 }
 
 void Server::unlink_sockets() {

@@ -20,7 +20,6 @@ class Server {
  public:
   /// The hooks of Worker::Options are called on each worker's thread; `worker_options` is asked once for each worker.
   Server(const Clock& clock, int workers, const std::function<Worker::Options(int worker)>& worker_options);
-  /// Ends at once what still runs.
   ~Server();
 
   int workers() const { return static_cast<int>(workers_.size()); }
@@ -40,6 +39,9 @@ class Server {
   bool drained() const { return running_.load(std::memory_order_acquire) == 0; }
   /// Waits until all have drained.
   void join();
+  /// Ends at once what still runs, and all connections. The loops stay, for whoever has descriptors on them.
+  void stop();
+  EventLoop& loop(int worker) { return workers_[static_cast<std::size_t>(worker)]->loop(); }
 
  private:
   void unlink_sockets();

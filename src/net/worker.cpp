@@ -61,12 +61,16 @@ class Worker::Listener final : public EventLoop::Source {
       return true;
     }
     switch (errno) {
-      case EAGAIN: return false;
+      case EAGAIN:
+        return false;
       case EMFILE:
       case ENFILE:
       case ENOBUFS:
-      case ENOMEM: pause(errno); return false;
-      default: return true;  // that one peer is gone
+      case ENOMEM:
+        pause(errno);
+        return false;
+      default:
+        return true;  // that one peer is gone
     }
   }
 
@@ -91,7 +95,14 @@ Worker::Worker(const Clock& clock, Options options, Totals& totals)
       loop_(clock, {.tick = [this] { tick(); }, .turn_ended = [this] { turn_ended(); }}),
       connections_(loop_, options_.limits, totals) {}
 
-Worker::~Worker() { connections_.close_all(); }
+Worker::~Worker() {
+  close();
+}
+
+void Worker::close() {
+  listeners_.clear();
+  connections_.close_all();
+}
 
 void Worker::listen(Fd socket, SessionFactory& factory, ListenerCounts& counts) {
   listeners_.push_back(std::make_unique<Listener>(*this, std::move(socket), factory, counts));
@@ -113,7 +124,9 @@ void Worker::tick() {
 }
 
 void Worker::turn_ended() {
+  if (options_.settle) options_.settle();
   connections_.turn_ended();
+  if (options_.settle) options_.settle();
   if (options_.turn_ended) options_.turn_ended(clock_.now().monotonic_us - loop_.now().monotonic_us);
   if (drained()) loop_.stop();
 }

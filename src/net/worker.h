@@ -19,6 +19,9 @@ class Worker {
     Micros drain_us = 10 * kSecond_us;
     /// About once a second.
     std::function<void(Instant now)> tick;
+    /// In each turn after what came in, and again after the answers went out, since whoever waited for room goes on
+    /// then: for what questions wait for, as the connections to a store.
+    std::function<void()> settle;
     /// Last in each turn: how long it took from waking up.
     std::function<void(Micros took_us)> turn_ended;
     /// A listener cannot accept (`error` is an errno) and pauses until the next tick.
@@ -39,6 +42,8 @@ class Worker {
 
   /// Takes no more connections, answers what has arrived, closes, and ends run().
   void drain();
+  /// Closes all at once. REQUIRES: not running.
+  void close();
   bool drained() const { return draining_ && connections_.empty(); }
 
  private:

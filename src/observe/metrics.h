@@ -49,6 +49,8 @@ inline constexpr std::uint32_t kSeriesMax = 10'240;  // every rule that may be l
 class Counter {
  public:
   void add(std::uint64_t n = 1) { value_.store(value() + n, std::memory_order_relaxed); }
+  /// For what is counted elsewhere.
+  void set(std::uint64_t value) { value_.store(value, std::memory_order_relaxed); }
   std::uint64_t value() const { return value_.load(std::memory_order_relaxed); }
 
  private:

@@ -6,9 +6,9 @@
 #include "redis/cluster.h"
 #include "redis/key_name.h"
 #include "redis/script.h"
-#include "redis/script_call.h"
 #include "redis/sentinel.h"
 #include "redis/standalone.h"
+#include "store/key_hash.h"
 
 namespace ratel {
 namespace {
@@ -19,6 +19,9 @@ constexpr std::string_view kAsking = "*1\r\n$6\r\nASKING\r\n";
 bool may_run_twice(Verb verb) {
   return verb != Verb::kRefund && verb != Verb::kReset && verb != Verb::kRelease;
 }
+
+/// Of Charge::hash[1]: the slot of the subject, found where the question is prepared.
+constexpr std::uint64_t kSlotBits = kClusterSlots - 1;
 
 bool surely_not_executed(StoreFault fault) {
   return fault == StoreFault::kUnreachable || fault == StoreFault::kRefused;
@@ -63,7 +66,11 @@ void RedisStore::prepare(Question& question) {
   Charge& first = question.charges.front();
   scratch_.clear();
   append_key_name(options_.key_prefix, first.limit->identity, first.key, scratch_);
-  first.hash[0] = slot_of(scratch_);
+  const std::uint64_t slot = slot_of(scratch_);
+  for (Charge& charge : question.charges) {
+    charge.hash = key_hash(charge.limit->identity, charge.key, options_.hash_seed);
+    charge.hash[1] = (charge.hash[1] & ~kSlotBits) | slot;
+  }
 }
 
 void RedisStore::ask(const Question& question, Instant now, Completion done) {
@@ -83,7 +90,7 @@ void RedisStore::ask(const Question& question, Instant now, Completion done) {
   call.due_us = now.monotonic_us + question.deadline_us;
   call.calendar_us = 0;
   call.link = nullptr;
-  call.slot = static_cast<std::uint16_t>(question.charges.front().hash[0]);
+  call.slot = static_cast<std::uint16_t>(question.charges.front().hash[1] & kSlotBits);
   call.hops = call.resends = 0;
   call.loaded = call.perhaps = false;
   deadlines_.set(call, call.due_us);
@@ -151,6 +158,7 @@ bool RedisStore::decided(Call& call, Link& link, RespReply reply, Instant now) {
   switch (outcome.kind) {
     case ScriptOutcome::Kind::kAnswer:
       ++counters_.decided;
+      remember(call.question, outcome, now);
       finish(call, outcome.answer);
       break;
     case ScriptOutcome::Kind::kFaults:
@@ -169,6 +177,14 @@ bool RedisStore::decided(Call& call, Link& link, RespReply reply, Instant now) {
       break;
   }
   return true;
+}
+
+void RedisStore::remember(const Question& question, const ScriptOutcome& outcome, Instant now) {
+  if (options_.debts == nullptr) return;
+  for (std::size_t i = 0; i < question.charges.size(); ++i) {
+    const auto [used, reset_after_us] = outcome.uses[i];
+    options_.debts->told(question.charges[i].hash, used, now.monotonic_us + reset_after_us, now.monotonic_us);
+  }
 }
 
 /// After an answer that says that nothing was done.

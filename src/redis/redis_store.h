@@ -13,8 +13,10 @@
 
 #include "redis/deadline_wheel.h"
 #include "redis/endpoint.h"
+#include "redis/script_call.h"
 #include "redis/store_url.h"
 #include "redis/topology.h"
+#include "store/known_debts.h"
 #include "store/store.h"
 
 namespace ratel {
@@ -33,7 +35,9 @@ class RedisStore final : public Store, private LinkReceiver {
     std::string key_prefix = "ratel";
     std::string sentinel_user;
     std::string sentinel_password;
-    bool retry_lost = true;  // whether what was perhaps executed is sent once more
+    KnownDebts* debts = nullptr;  // told of what each decision leaves spent; a loan, perhaps nullptr
+    std::uint64_t hash_seed = 0;  // of Charge::hash: random for each process
+    bool retry_lost = true;       // whether what was perhaps executed is sent once more
   };
 
   /// Since the start.
@@ -100,6 +104,7 @@ class RedisStore final : public Store, private LinkReceiver {
   Call& call_of(std::uint64_t token);
   void route(Call& call, Instant now, StoreFault otherwise);
   void send(Call& call, Link* link, bool asking, Instant now, StoreFault otherwise);
+  void remember(const Question& question, const ScriptOutcome& outcome, Instant now);
   bool decided(Call& call, Link& link, RespReply reply, Instant now);
   void errored(Call& call, Link& link, std::string_view text, Instant now);
   void resend(Call& call, Link& link, Instant now);

@@ -233,6 +233,17 @@ Slot take_state(const Limit& limit, Micros now_us, Numbers& numbers, State& stat
   return {.reading = &state.reading};
 }
 
+/// Of a counter whose question is decided.
+ScriptOutcome::Use use_of(Charge charge, const Slot& slot, Micros now_us) {
+  if (slot.reading != nullptr) {
+    const Reading& reading = *slot.reading;
+    return {reading.used_after, reading.used_after > 0 ? reading.until_us - now_us : 0};
+  }
+  const Question peek{.verb = Verb::kPeek, .charges = {&charge, 1}, .cost = 0};
+  const Decision decision = decide(peek, {&slot, 1}, {now_us, now_us}).decision;
+  return {decision.limit - decision.remaining, decision.reset_after.count()};
+}
+
 /// What the script calls granted: less than 0 where it denied.
 std::int64_t granted_by(const Answer& answer) {
   return answer.decision.allowed ? answer.decision.granted : -1;
@@ -281,6 +292,9 @@ ScriptOutcome read_script_reply(const Question& question, std::span<const std::i
       if (granted_by(outcome.answer) != granted) return kMalformed;
       // As of a counter that is said to have changed where nothing was charged.
       if (outcome.answer.decision.reset_after.count() < 0) return kMalformed;
+      for (std::size_t i = 0; i < count; ++i) {
+        outcome.uses[i] = use_of(question.charges[i], slots[i], outcome.now_us);
+      }
     }
   }
   if (!numbers.good() || !numbers.empty()) return kMalformed;

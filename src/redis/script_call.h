@@ -4,6 +4,7 @@
 // Pure: appends to and reads from what it is handed, and allocates nothing but the growth of the caller's buffer. Any
 // thread. Does not know of connections: an error reply (NOSCRIPT, OOM, …) never comes here.
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -38,12 +39,19 @@ struct ScriptOutcome {
     kMalformed,
   };
 
+  /// What is spent of a counter after the question, and when all of it has come back.
+  struct Use {
+    std::int64_t used = 0;
+    Micros reset_after_us = 0;
+  };
+
   Kind kind = Kind::kMalformed;
-  Micros now_us = 0;          // the store's time when it decided; 0 where malformed
-  Answer answer;              // kAnswer
-  std::uint16_t faults = 0;   // kFaults: bit i for charge i
-  std::uint16_t clamped = 0;  // kAnswer: counters whose time was further ahead than any that we write
-  std::uint16_t healed = 0;   // kAnswer: keys that had no TTL and have one now
+  Micros now_us = 0;                  // the store's time when it decided; 0 where malformed
+  Answer answer;                      // kAnswer
+  std::array<Use, kChargesMax> uses;  // kAnswer: of each charge
+  std::uint16_t faults = 0;           // kFaults: bit i for charge i
+  std::uint16_t clamped = 0;          // kAnswer: counters whose time was further ahead than any that we write
+  std::uint16_t healed = 0;           // kAnswer: keys that had no TTL and have one now
 };
 
 /// `reply` is the array the script returned. Decides the question once more over the state that the reply tells: that

@@ -5,8 +5,7 @@
 #include <exception>
 #include <memory>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
+#include "store/key_hash.h"
 
 namespace ratel {
 namespace {
@@ -73,16 +72,11 @@ MemoryStore::MemoryStore(const Options& options)
 
 void MemoryStore::prepare(Question& question) {
   for (Charge& charge : question.charges) {
-    const std::string_view identity = charge.limit->identity;
-    // Each is hashed by itself, so no pair can be another by where one ends and the other begins; with seeds of their
-    // own, so that none is another turned round; and neither waits for the other, as it would if one were the other's
-    // seed.
-    const XXH128_hash_t which = XXH3_128bits_withSeed(identity.data(), identity.size(), ~seed_);
-    const XXH128_hash_t key = XXH3_128bits_withSeed(charge.key.data(), charge.key.size(), seed_);
+    const auto [order, rest] = key_hash(charge.limit->identity, charge.key, seed_);
     const Limit& limit = charge.limit->limit;
     const std::uint64_t kind = keeps_record(limit) ? 1 : static_cast<std::uint64_t>(limit.calendar) << 1;
     constexpr std::uint64_t kKinds = (1 << KeyHash::kKindBits) - 1;
-    const KeyHash hash{(key.high64 ^ which.high64) | 1, ((key.low64 ^ which.low64) & ~kKinds) | kind};
+    const KeyHash hash{order | 1, (rest & ~kKinds) | kind};
     charge.hash = {hash.order, hash.rest};
     if (table_.is_small()) continue;
 
