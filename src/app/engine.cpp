@@ -71,6 +71,19 @@ Engine::~Engine() {
   server_.stop();
 }
 
+void Engine::warm_up(Micros patience_us) {
+  if (shared_ == nullptr) return;
+  const Micros until_us = clock_.now().monotonic_us + patience_us;
+  for (int i = 0; i < server_.workers(); ++i) {
+    EventLoop& loop = server_.loop(i);
+    const RedisStore& store = loops_[static_cast<std::size_t>(i)]->shared->remote();
+    while (!store.is_whole() && clock_.now().monotonic_us < until_us) {
+      loop.wake_by(until_us);
+      loop.turn();
+    }
+  }
+}
+
 Worker::Options Engine::worker_options(int loop) {
   const auto own = [this, loop]() -> Loop& { return *loops_[static_cast<std::size_t>(loop)]; };
   Worker::Options options;

@@ -33,6 +33,9 @@ class Engine {
   Engine(const Settings& settings, const Options& options, const Clock& clock, Log& log, SharedStore* shared);
   ~Engine();
 
+  /// Waits, for at most `patience_us`, until every loop can ask the store. REQUIRES: before listen().
+  void warm_up(Micros patience_us);
+
   /// Opens what the settings name. The error is one line.
   Status listen();
 

@@ -27,6 +27,7 @@ constexpr Micros kDrainPoll_us = kSecond_us / 50;  // how late the end of a drai
 // Within it a second signal is taken for the first: service managers and terminals signal the whole process group, and
 // its leader may hand on what it got.
 constexpr Micros kSameSignal_us = kSecond_us;
+constexpr Micros kWarmUp_us = kSecond_us;       // connecting a loop to a store that just answered
 constexpr std::uint64_t kDescriptorsKept = 64;  // for listeners, loops and files
 
 void complain(const Error& error) {
@@ -150,6 +151,7 @@ int run_server(const Settings& settings) {
     complain(loaded.error());
     return kExitBadRules;
   }
+  engine.warm_up(kWarmUp_us);
   if (const Status listening = engine.listen(); !listening.ok()) {
     complain(listening.error());
     return kExitFailed;

@@ -92,7 +92,8 @@ void SharedStore::Loop::turn_ended() {
 }
 
 std::string SharedStore::Loop::why_not_ready() {
-  if (safe_.state() == SafeStore::State::kUp) return {};
+  // A connection that is gone says so before anybody has asked in vain.
+  if (safe_.state() == SafeStore::State::kUp && remote().is_whole()) return {};
   if (safe_.state() == SafeStore::State::kWarming) return "the store is back and is told what was admitted without it";
   const std::string why = remote().last_error();
   return "the store does not decide" + (why.empty() ? why : ": " + why);

@@ -1,0 +1,307 @@
+"""Many ratels share one count in a Redis or Valkey that fails in every way that servers and networks do.
+
+Limits are per day and deadlines of races generous, so that a busy machine proves nothing wrong.
+"""
+
+import json
+import multiprocessing
+import signal
+import socket
+import threading
+import time
+import urllib.error
+import urllib.request
+
+import pytest
+
+from conftest import run_ratel
+from faulty_proxy import FaultyProxy
+from stores import wait_until
+
+LIMIT = 10
+RULES = f"""\
+rules:
+  gcra: {{ limit: {LIMIT}/day, deadline: 5s }}
+  fixed_window: {{ limit: {LIMIT}/day, algorithm: fixed_window, deadline: 5s }}
+  calendar: {{ limit: [{{ limit: {LIMIT}/year, algorithm: fixed_window, calendar: true }}], deadline: 5s }}
+  sliding_window: {{ limit: {LIMIT}/day, algorithm: sliding_window, deadline: 5s }}
+  sliding_log: {{ limit: {LIMIT}/day, algorithm: sliding_log, deadline: 5s }}
+  two: {{ limit: [1000000/day, {LIMIT}/day], deadline: 5s }}
+  slots: {{ limit: {LIMIT} concurrent, deadline: 5s }}
+  local: {{ limit: {LIMIT}/day }}
+  open: {{ limit: {LIMIT}/day, on_store_failure: allow }}
+  closed: {{ limit: {LIMIT}/day, on_store_failure: deny }}
+"""
+MARGIN_S = 0.2  # above the deadline, for a busy machine
+
+
+class Asker:
+    """One connection to a ratel, and what RATEL.* answers on it as a dict."""
+
+    FIELDS = ("allowed", "limit", "remaining", "retry_after_ms", "reset_after_ms", "source", "rule")
+
+    def __init__(self, ratel):
+        self._socket = socket.create_connection(("127.0.0.1", ratel.resp_port), timeout=30)
+        self._input = self._socket.makefile("rb")
+
+    def run(self, *words):
+        self._socket.sendall(b"".join([b"*%d\r\n" % len(words),
+                                       *(b"$%d\r\n%s\r\n" % (len(w), w) for w in (str(w).encode() for w in words))]))
+        return self._reply()
+
+    def ask(self, verb, *words):
+        reply = self.run(f"RATEL.{verb}", *words)
+        assert isinstance(reply, list), reply
+        return dict(zip(self.FIELDS, reply))
+
+    def _reply(self):
+        line = self._input.readline().rstrip(b"\r\n").decode()
+        assert line, "the connection was closed"
+        kind, rest = line[0], line[1:]
+        if kind == "*":
+            return [self._reply() for _ in range(int(rest))]
+        if kind == "$":
+            return self._input.read(int(rest) + 2)[:-2].decode()
+        return int(rest) if kind == ":" else line
+
+    def close(self):
+        self._socket.close()
+
+
+def shared(ratel, store, *flags, count=1, scheme="redis", rules=RULES):
+    return [ratel("--store", f"{scheme}://127.0.0.1:{store.port}", *flags, rules=rules) for _ in range(count)]
+
+
+def race_one(port, verb, rule, key, barrier, admitted):
+    class Port:
+        resp_port = port
+
+    asker = Asker(Port)
+    words = ["ID", f"{multiprocessing.current_process().pid}"] if verb == "ACQUIRE" else []
+    barrier.wait()
+    reply = asker.ask(verb, rule, key, *words)
+    if reply["source"] != "exact":
+        admitted.value = -1_000
+    elif reply["allowed"]:
+        with admitted.get_lock():
+            admitted.value += 1
+
+
+@pytest.mark.parametrize("kind", ["standalone", "cluster"])
+def test_fifty_processes_through_five_ratels_get_exactly_the_limit(ratel, stores, kind):
+    store = stores.start() if kind == "standalone" else stores.cluster(3)[0]
+    ratels = shared(ratel, store, "--threads", 1, count=5, scheme="redis" if kind == "standalone" else "redis-cluster")
+    context = multiprocessing.get_context("fork")
+    for number in range(20):
+        rule = ["gcra", "fixed_window", "calendar", "sliding_window", "sliding_log", "two", "slots"][number % 7]
+        verb = "ACQUIRE" if rule == "slots" else "ALLOW"
+        barrier = context.Barrier(50)
+        admitted = context.Value("i", 0)
+        racers = [
+            context.Process(target=race_one,
+                            args=(ratels[i % 5].resp_port, verb, rule, f"round{number}", barrier, admitted))
+            for i in range(50)
+        ]
+        for racer in racers:
+            racer.start()
+        for racer in racers:
+            racer.join()
+        assert admitted.value == LIMIT, f"round {number}, {rule}"
+
+
+def test_a_stopped_store_delays_nobody_beyond_the_deadline_and_charges_nobody_for_what_it_missed(ratel, stores):
+    store = stores.start()
+    (server,) = shared(ratel, store)
+    asker = Asker(server)
+    assert asker.ask("ALLOW", "closed", "k")["source"] == "exact"
+    store.signal(signal.SIGSTOP)
+    slowest = 0.0
+    until = time.monotonic() + 3
+    number = 0
+    while time.monotonic() < until:
+        number += 1
+        began = time.monotonic()
+        reply = asker.ask("ALLOW", ["closed", "open", "local"][number % 3], "k")
+        slowest = max(slowest, time.monotonic() - began)
+        assert reply["source"] in ("failed_closed", "failed_open", "local"), reply
+        time.sleep(0.02)
+    store.signal(signal.SIGCONT)
+    assert slowest < 0.05 + MARGIN_S
+    began = time.monotonic()
+    wait_until(lambda: asker.ask("PEEK", "closed", "k")["source"] == "exact", "exact answer", timeout_s=5)
+    assert time.monotonic() - began < 1 + MARGIN_S
+    assert asker.ask("PEEK", "closed", "k")["remaining"] == LIMIT - 1
+
+
+def test_each_failure_mode_is_marked_and_readyz_says_so(ratel, stores):
+    store = stores.start()
+    (server,) = shared(ratel, store)
+    asker = Asker(server)
+    store.process.kill()
+    store.process.wait()
+    wait_until(lambda: asker.ask("ALLOW", "closed", "x")["source"] == "failed_closed", "failure")
+    for _ in range(10):  # open the breaker
+        asker.ask("ALLOW", "closed", "x")
+    denied = asker.ask("ALLOW", "closed", "x")
+    assert (denied["allowed"], denied["source"]) == (0, "failed_closed") and denied["retry_after_ms"] > 0
+    opened = asker.ask("ALLOW", "open", "x")
+    assert (opened["allowed"], opened["source"]) == (1, "failed_open")
+    alone = [asker.ask("ALLOW", "local", "x") for _ in range(LIMIT + 1)]
+    assert [reply["allowed"] for reply in alone] == [1] * LIMIT + [0]
+    assert {reply["source"] for reply in alone} == {"local"}
+    assert asker.run("CL.THROTTLE", "y", 4, 5, 86400)[0] == 0  # local unless told otherwise
+
+    with pytest.raises(urllib.error.HTTPError) as not_ready:
+        urllib.request.urlopen(f"http://{server.http}/readyz", timeout=10)
+    assert not_ready.value.code == 503
+    body = json.dumps({"rule": "closed", "key": "x"}).encode()
+    request = urllib.request.Request(f"http://{server.http}/v1/allow", body, {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=10) as answer:
+        assert json.load(answer)["source"] == "failed_closed"
+    with pytest.raises(urllib.error.HTTPError) as unavailable:
+        urllib.request.urlopen(f"http://{server.http}/v1/auth?rule=closed&key=x", timeout=10)
+    assert unavailable.value.code == 503 and int(unavailable.value.headers["Retry-After"]) >= 1
+    wait_until(lambda: "answered without the store" in server.log(), "line in the log")
+    with urllib.request.urlopen(f"http://{server.http}/metrics", timeout=10) as answer:
+        metrics = answer.read().decode()
+    assert 'ratel_degraded_decisions_total{rule="closed",reason="' in metrics
+
+
+def test_throttle_without_a_store_is_an_error_where_nobody_may_pass(ratel, stores):
+    store = stores.start()
+    (server,) = shared(ratel, store, "--on-store-failure", "deny")
+    asker = Asker(server)
+    assert asker.run("CL.THROTTLE", "k", 4, 5, 86400)[0] == 0
+    store.process.kill()
+    store.process.wait()
+    wait_until(lambda: str(asker.run("CL.THROTTLE", "k", 4, 5, 86400)).startswith("-UNAVAILABLE "), "error")
+
+
+def test_what_was_admitted_alone_is_charged_when_the_store_is_back(ratel, stores):
+    store = stores.start()
+    (server,) = shared(ratel, store, "--threads", 1)
+    asker = Asker(server)
+    asker.ask("ALLOW", "local", "k")
+    store.signal(signal.SIGSTOP)
+    wait_until(lambda: asker.ask("PEEK", "local", "k")["source"] == "local", "outage")
+    for _ in range(10):
+        asker.ask("PEEK", "local", "k")  # opens the breaker
+    assert all(asker.ask("ALLOW", "local", "k")["source"] == "local" for _ in range(4))
+    store.signal(signal.SIGCONT)
+    wait_until(lambda: asker.ask("PEEK", "local", "k")["source"] == "exact", "exact answer", timeout_s=5)
+    assert asker.ask("PEEK", "local", "k")["remaining"] == LIMIT - 5
+
+
+@pytest.mark.parametrize("kind", ["redis", "valkey"])
+def test_scripts_and_connections_that_go_away_change_no_answer(ratel, stores, kind):
+    store = stores.start(kind=kind)
+    (server,) = shared(ratel, store)
+    stop = threading.Event()
+
+    def disturb():
+        while not stop.is_set():
+            store.cli("SCRIPT", "FLUSH")
+            time.sleep(0.01)
+
+    thread = threading.Thread(target=disturb)
+    thread.start()
+    try:
+        asker = Asker(server)
+        replies = [asker.ask("ALLOW", "gcra", "k") for _ in range(300)]
+    finally:
+        stop.set()
+        thread.join()
+    assert {reply["source"] for reply in replies} == {"exact"}
+    assert sum(reply["allowed"] for reply in replies) == LIMIT
+
+
+def test_a_killed_store_that_comes_back_with_its_data_goes_on_counting(ratel, stores):
+    store = stores.start("--appendonly", "yes", "--appendfsync", "always")
+    (server,) = shared(ratel, store)
+    asker = Asker(server)
+    for _ in range(4):
+        assert asker.ask("ALLOW", "closed", "k")["source"] == "exact"
+    store.process.kill()
+    store.process.wait()
+    wait_until(lambda: asker.ask("PEEK", "closed", "k")["source"] == "failed_closed", "failure")
+    stores.start("--appendonly", "yes", "--appendfsync", "always", port=store.port, folder=store.folder)
+    wait_until(lambda: asker.ask("PEEK", "closed", "k")["source"] == "exact", "exact answer", timeout_s=10)
+    assert asker.ask("PEEK", "closed", "k")["remaining"] == LIMIT - 4
+
+
+@pytest.mark.parametrize("fault", ["swallow", "cut", "halve_replies"])
+def test_a_bad_network_is_bounded_and_gets_well(ratel, stores, fault):
+    store = stores.start()
+    with FaultyProxy(("127.0.0.1", store.port)) as proxy:
+        (server,) = shared(ratel, proxy)
+        asker = Asker(server)
+        assert asker.ask("ALLOW", "closed", "k")["source"] == "exact"
+        until = time.monotonic() + 2
+        slowest = 0.0
+        while time.monotonic() < until:
+            proxy.swallow = fault == "swallow"
+            proxy.halve_replies = fault == "halve_replies"
+            if fault == "cut":
+                proxy.cut()
+            began = time.monotonic()
+            asker.ask("PEEK", "closed", "k")
+            slowest = max(slowest, time.monotonic() - began)
+        proxy.swallow = proxy.halve_replies = False
+        assert slowest < 0.05 + MARGIN_S
+        wait_until(lambda: asker.ask("PEEK", "closed", "k")["source"] == "exact", "exact answer", timeout_s=10)
+        assert asker.ask("PEEK", "closed", "k")["remaining"] == LIMIT - 1
+
+
+def test_sentinels_name_the_new_primary(ratel, stores):
+    primary, _ = stores.replicated(1)
+    sentinels = stores.sentinels(primary)
+    names = ",".join(f"127.0.0.1:{sentinel.port}" for sentinel in sentinels)
+    server = ratel("--store", f"redis-sentinel://{names}/main", rules=RULES)
+    asker = Asker(server)
+    assert asker.ask("ALLOW", "closed", "k")["source"] == "exact"
+    primary.process.kill()
+    primary.process.wait()
+    wait_until(lambda: asker.ask("ALLOW", "closed", "k")["source"] != "exact", "failure")
+    wait_until(lambda: asker.ask("PEEK", "closed", "k")["source"] == "exact", "exact answer", timeout_s=30)
+    assert asker.ask("PEEK", "closed", "k")["remaining"] == LIMIT - 1  # it was replicated
+
+
+def test_a_cluster_fails_over(ratel, stores):
+    nodes = stores.cluster(3, 1)
+    names = ",".join(f"127.0.0.1:{node.port}" for node in nodes[:3])
+    server = ratel("--store", f"redis-cluster://{names}", rules=RULES)
+    asker = Asker(server)
+    keys = [f"key{i}" for i in range(30)]
+    assert {asker.ask("ALLOW", "gcra", key)["source"] for key in keys} == {"exact"}
+    replica = next(node for node in nodes if "role:slave" in node.cli("INFO", "replication"))
+    assert "OK" in replica.cli("CLUSTER", "FAILOVER")
+    wait_until(lambda: "role:master" in replica.cli("INFO", "replication"), "failover", timeout_s=20)
+    replies = [asker.ask("ALLOW", "gcra", key) for key in keys]
+    assert {reply["source"] for reply in replies} == {"exact"}
+    assert {reply["remaining"] for reply in replies} == {LIMIT - 2}
+
+
+@pytest.mark.parametrize("what", ["nobody", "password", "database", "replica", "cluster"])
+def test_a_store_that_cannot_decide_ends_the_start_with_one_line(stores, what, tmp_path):
+    url, says = {
+        "nobody": lambda: (f"redis://127.0.0.1:{stores.port()}", "refused"),
+        "password": lambda: (f"redis://:wrong@127.0.0.1:{stores.start('--requirepass', 'right').port}", "WRONGPASS"),
+        "database": lambda: (f"redis://127.0.0.1:{stores.start().port}/99", "DB index"),
+        "replica": lambda: (f"redis://127.0.0.1:{stores.replicated(1)[1][0].port}", "replica"),
+        "cluster": lambda: (f"redis-cluster://127.0.0.1:{stores.start().port}", "cluster"),
+    }[what]()
+    began = time.monotonic()
+    done = run_ratel("serve", "--store", url, "--resp", "127.0.0.1:0", "--http", "off", cwd=tmp_path)
+    assert done.returncode == 1
+    assert len(done.stderr.strip().splitlines()) == 1, done.stderr
+    assert says in done.stderr and "wrong" not in done.stderr.lower().replace("wrongpass", ""), done.stderr
+    assert time.monotonic() - began < 10
+
+
+def test_a_degraded_start_is_possible_when_asked_for(ratel, stores):
+    port = stores.port()
+    server = ratel("--store", f"redis://127.0.0.1:{port}", "--start-degraded", rules=RULES)
+    asker = Asker(server)
+    assert asker.ask("ALLOW", "closed", "k")["source"] == "failed_closed"
+    stores.start(port=port)
+    wait_until(lambda: asker.ask("ALLOW", "closed", "k")["source"] == "exact", "exact answer", timeout_s=10)
