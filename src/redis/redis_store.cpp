@@ -73,6 +73,11 @@ void RedisStore::prepare(Question& question) {
   }
 }
 
+std::size_t RedisStore::part_of(const Question& question) const {
+  if (options_.url.topology != StoreUrl::Topology::kCluster) return 0;
+  return (question.charges.front().hash[1] & kSlotBits) * kPartsMax / kClusterSlots;
+}
+
 void RedisStore::ask(const Question& question, Instant now, Completion done) {
   if (idle_.empty()) {
     if (calls_.size() == kStoreCallsMax) {

@@ -65,6 +65,8 @@ class RedisStore final : public Store, private LinkReceiver {
   void start(Instant now) { topology_->start(now); }
 
   void prepare(Question& question) override;
+  /// Of a cluster, by ranges of slots: servers own ranges, so what one of them fails stays to a few parts.
+  std::size_t part_of(const Question& question) const override;
   void ask(const Question& question, Instant now, Completion done) override;
 
   /// REQUIRES: called at next_us() or soon after; may be called at any time.
