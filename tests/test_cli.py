@@ -40,7 +40,7 @@ BAD_STARTS = {
     "flag without a value": (["--rules"], ["--rules"]),
     "number out of range": (["--threads", "-1"], ["threads", "-1"]),
     "address": (["--resp", "127.0.0.1:99999"], ["resp", "99999"]),
-    "store": (["--store", "paper://here"], ["store", "paper://here"]),
+    "store": (["--store", "paper://here"], ["store", "scheme `paper`"]),
     "size": (["--max-memory", "12 parsecs"], ["12 parsecs"]),
     "log level": (["--log-level", "loud"], ["loud"]),
     "rules that are not there": (["--rules", "no/such/rules.yaml"], ["no/such/rules.yaml"]),
