@@ -252,6 +252,82 @@ def test_a_bad_network_is_bounded_and_gets_well(ratel, stores, fault):
         assert asker.ask("PEEK", "closed", "k")["remaining"] == LIMIT - 1
 
 
+# What makes a server refuse, and what makes it well again.
+REFUSALS = {
+    "memory used up": (("CONFIG", "SET", "maxmemory", "1"), ("CONFIG", "SET", "maxmemory", "0"), "OOM"),
+    "too few replicas": (("CONFIG", "SET", "min-replicas-to-write", "1"),
+                         ("CONFIG", "SET", "min-replicas-to-write", "0"), "NOREPLICAS"),
+    "demoted in place": (("REPLICAOF", "127.0.0.1", "1"), ("REPLICAOF", "NO", "ONE"), "replica"),
+    "password set": (("CONFIG", "SET", "requirepass", "later"), ("CONFIG", "SET", "requirepass", ""), "NOAUTH"),
+}
+
+
+@pytest.mark.parametrize("why", REFUSALS)
+def test_a_store_that_refuses_charges_nobody_and_the_log_says_why(ratel, stores, why):
+    begin, end, says = REFUSALS[why]
+    store = stores.start()
+    (server,) = shared(ratel, store)
+    asker = Asker(server)
+    assert asker.ask("ALLOW", "closed", "k")["source"] == "exact"
+    store.cli(*begin)
+    password = "later" if why == "password set" else None
+    if password:  # those who are in may stay
+        store.cli("CLIENT", "KILL", "TYPE", "normal", password=password)
+    exact = 1
+    while asker.ask("ALLOW", "closed", "k")["source"] == "exact":
+        exact += 1
+        assert exact < LIMIT, "it does not refuse"
+    wait_until(lambda: "answered without the store" in server.log() and says in server.log(), "line in the log")
+    assert "later" not in server.log()
+    store.cli(*end, password=password)
+    wait_until(lambda: asker.ask("PEEK", "closed", "k")["source"] == "exact", "exact answer", timeout_s=10)
+    assert asker.ask("PEEK", "closed", "k")["remaining"] == LIMIT - exact
+
+
+def test_a_script_of_somebody_else_that_does_not_end_delays_nobody(ratel, stores):
+    store = stores.start("--busy-reply-threshold", "100")
+    (server,) = shared(ratel, store)
+    asker = Asker(server)
+    assert asker.ask("ALLOW", "closed", "k")["source"] == "exact"
+    busy = threading.Thread(target=lambda: store.cli("EVAL", "while true do end", "0", check=False))
+    busy.start()
+    try:
+        wait_until(lambda: asker.ask("ALLOW", "closed", "k")["source"] == "failed_closed", "failure")
+        slowest = 0.0
+        for _ in range(30):
+            began = time.monotonic()
+            assert asker.ask("ALLOW", "closed", "k")["source"] == "failed_closed"
+            slowest = max(slowest, time.monotonic() - began)
+        assert slowest < 0.05 + MARGIN_S
+    finally:
+        wait_until(lambda: "OK" in store.cli("SCRIPT", "KILL", check=False), "end of the script")
+        busy.join()
+    wait_until(lambda: asker.ask("PEEK", "closed", "k")["source"] == "exact", "exact answer", timeout_s=10)
+
+
+def test_a_ratel_that_restarts_forgets_nothing(ratel, stores):
+    store = stores.start()
+    (server,) = shared(ratel, store)
+    assert Asker(server).ask("ALLOW", "closed", "k")["source"] == "exact"
+    server.stop()
+    (server,) = shared(ratel, store)
+    assert Asker(server).ask("PEEK", "closed", "k")["remaining"] == LIMIT - 1
+
+
+def test_a_client_that_has_said_all_still_hears_every_answer(ratel, stores):
+    store = stores.start()
+    (server,) = shared(ratel, store)
+    store.signal(signal.SIGSTOP)
+    with socket.create_connection(("127.0.0.1", server.resp_port), timeout=30) as client:
+        client.sendall(b"RATEL.ALLOW closed k\r\n" * 100)
+        client.shutdown(socket.SHUT_WR)
+        heard = b""
+        while chunk := client.recv(1 << 16):
+            heard += chunk
+    assert heard.count(b"failed_closed") == 100
+    store.signal(signal.SIGCONT)
+
+
 def test_sentinels_name_the_new_primary(ratel, stores):
     primary, _ = stores.replicated(1)
     sentinels = stores.sentinels(primary)
