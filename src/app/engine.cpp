@@ -208,7 +208,7 @@ void Engine::collect_store(std::vector<Sample>& samples) const {
     samples.push_back(sample(Kind::kCounter, name, help, static_cast<double>(total)));
   };
   int up = 0;
-  for (const auto& loop : loops_) up += loop->shared->published().state == static_cast<int>(SafeStore::State::kUp);
+  for (const auto& loop : loops_) up += loop->shared->published().is_up ? 1 : 0;
   samples.push_back(sample(Kind::kGauge, "ratel_store_loops_up", "Event loops whose questions go to the store.", up));
   samples.push_back(sample(Kind::kGauge, "ratel_store_loops", "Event loops.", static_cast<double>(loops_.size())));
   sum("ratel_store_breaker_opened_total", "Times that an event loop stopped asking the store.", &Published::opened);

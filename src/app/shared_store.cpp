@@ -44,9 +44,7 @@ Status SharedStore::probe() {
     bool answered = true;
     Answer answer{.fault = StoreFault::kUnreachable};
   } seen;
-  const BoundLimit limit{.limit = *make_limit({.count = 1'000'000, .period_us = kSecond_us}),
-                         .identity = std::string(probe_identity()),
-                         .label = "probe"};
+  const BoundLimit limit = probe_limit();
   Charge charge{.limit = &limit, .key = "probe"};
   Question question{.charges = {&charge, 1}, .deadline_us = kProbe_us / 2};
   const Micros until_us = clock_.now().monotonic_us + kProbe_us;
@@ -77,7 +75,8 @@ Status SharedStore::probe() {
 }
 
 SharedStore::Loop::Loop(SharedStore& shared, EventLoop& loop)
-    : loop_(loop),
+    : shared_(shared),
+      loop_(loop),
       remote_(loop, shared.clock_, shared.resolver_, shared.tls_ ? &*shared.tls_ : nullptr, shared.options(),
               randomness_),
       safe_(remote_.store(), shared.local_, shared.clock_, randomness_) {}
@@ -101,28 +100,13 @@ std::string SharedStore::Loop::why_not_ready() {
 
 void SharedStore::Loop::tick(Log& log) {
   const SafeStore::Stats& stats = safe_.stats();
-  std::uint64_t degraded = 0;
-  std::string reasons;
-  for (std::size_t i = 0; i < kStoreFaultCount; ++i) {
-    const std::uint64_t since = stats.faults[i] - said_.faults[i];
-    degraded += since;
-    if (since > 0) reasons += (reasons.empty() ? "" : ",") + std::string(name_of(static_cast<StoreFault>(i)));
-  }
-  if (degraded > 0) {
-    log.warning("answered without the store",
-                {{"answers", degraded}, {"reasons", reasons}, {"error", remote().last_error()}});
-  }
-  if (stats.opened != said_.opened) log.error("the store does not decide", {{"error", remote().last_error()}});
-  if (stats.lost != said_.lost) {
-    log.warning("it is not known whether all that was admitted alone was charged",
-                {{"units", stats.lost - said_.lost}});
-  }
-  const bool was_up = published_.state.load() == static_cast<int>(SafeStore::State::kUp);
-  if (!was_up && safe_.state() == SafeStore::State::kUp) log.info("the store decides again");
+  const bool is_up = safe_.state() == SafeStore::State::kUp;
+  if (is_up != was_up_) shared_.loop_changed(is_up, remote().last_error(), log);
+  was_up_ = is_up;
+  shared_.say(stats, said_, remote().last_error(), loop_.now(), log);
   said_ = stats;
 
   const RedisStore::Counters& counters = remote().counters();
-  for (std::size_t i = 0; i < kStoreFaultCount; ++i) published_.faults[i].set(stats.faults[i]);
   published_.opened.set(stats.opened);
   published_.charged.set(stats.charged);
   published_.lost.set(stats.lost);
@@ -132,7 +116,44 @@ void SharedStore::Loop::tick(Log& log) {
   published_.late.set(counters.late);
   published_.clamped.set(counters.clamped);
   published_.healed.set(counters.healed);
-  published_.state = static_cast<int>(safe_.state());
+  published_.is_up = is_up;
+}
+
+void SharedStore::loop_changed(bool is_up, const std::string& error, Log& log) {
+  const std::lock_guard lock(mutex_);
+  loops_down_ += is_up ? -1 : 1;
+  if (is_up && loops_down_ == 0) log.info("the store decides again");
+  if (!is_up && loops_down_ == 1) log.error("the store does not decide", {{"error", error}});
+}
+
+void SharedStore::say(const SafeStore::Stats& now_is, const SafeStore::Stats& was, const std::string& error,
+                      Instant now, Log& log) {
+  const std::lock_guard lock(mutex_);
+  bool degraded_here = false;
+  for (std::size_t i = 0; i < kStoreFaultCount; ++i) {
+    degraded_here |= now_is.faults[i] != was.faults[i];
+    unsaid_.faults[i] += now_is.faults[i] - was.faults[i];
+  }
+  unsaid_.lost += now_is.lost - was.lost;
+  if (degraded_here) unsaid_error_ = error;
+  if (now.monotonic_us < say_us_) return;
+
+  std::uint64_t degraded = 0;
+  std::string reasons;
+  for (std::size_t i = 0; i < kStoreFaultCount; ++i) {
+    degraded += unsaid_.faults[i];
+    if (unsaid_.faults[i] > 0) {
+      reasons += (reasons.empty() ? "" : ",") + std::string(name_of(static_cast<StoreFault>(i)));
+    }
+  }
+  if (degraded > 0) {
+    log.warning("answered without the store", {{"answers", degraded}, {"reasons", reasons}, {"error", unsaid_error_}});
+  }
+  if (unsaid_.lost > 0) {
+    log.warning("it is not known whether all that was admitted alone was charged", {{"units", unsaid_.lost}});
+  }
+  if (degraded > 0 || unsaid_.lost > 0) say_us_ = now.monotonic_us + kSecond_us;
+  unsaid_ = {};
 }
 
 }  // namespace ratel

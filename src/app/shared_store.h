@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -47,26 +48,27 @@ class SharedStore {
     /// In each turn, after whatever asks and before what has been answered is sent.
     void turn_ended();
 
-    /// Once a second: says in the log what was answered without the store, and publishes the counts.
+    /// Once a second: hands on what there is to say in the log, and publishes the counts.
     void tick(Log& log);
     /// Empty where it answers.
     std::string why_not_ready();
 
     /// What a scrape on any thread may read; a second old at most.
     struct Published {
-      std::array<Counter, kStoreFaultCount> faults;
       Counter opened, charged, lost;
       Counter retried, redirected, script_missing, late, clamped, healed;
-      std::atomic<int> state{0};  // SafeStore::State
+      std::atomic<bool> is_up{true};
     };
     const Published& published() const { return published_; }
 
    private:
+    SharedStore& shared_;
     EventLoop& loop_;
     SystemRandomness randomness_;
     StoreLoop remote_;
     SafeStore safe_;
-    SafeStore::Stats said_;  // what the log has said of
+    SafeStore::Stats said_;  // what was handed on to be said
+    bool was_up_ = true;
     Published published_;
   };
 
@@ -74,6 +76,12 @@ class SharedStore {
   SharedStore(const Settings& settings, const Clock& clock, std::uint64_t seed, std::optional<TlsClient> tls);
 
   RedisStore::Options options();
+  /// A line where the first loop stops asking, and where the last begins again.
+  void loop_changed(bool is_up, const std::string& error, Log& log);
+  /// What a loop answered without the store since it said so last, and why: with that of the other loops at most a line
+  /// a second, however many there are.
+  void say(const SafeStore::Stats& now_is, const SafeStore::Stats& was, const std::string& error, Instant now,
+           Log& log);
 
   const Settings& settings_;
   const Clock& clock_;
@@ -83,6 +91,13 @@ class SharedStore {
   KnownDebts debts_;
   LocalShare local_;
   NameResolver resolver_;
+
+  // Loops tell of themselves once a second, so they seldom meet here.
+  std::mutex mutex_;
+  SafeStore::Stats unsaid_;
+  std::string unsaid_error_;
+  Micros say_us_ = 0;  // not before
+  int loops_down_ = 0;
 };
 
 }  // namespace ratel

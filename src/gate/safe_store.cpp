@@ -14,6 +14,7 @@ class SafeStore::Pending {
   void ask(const Question& question, StorePart& part, Instant now, Completion done) {
     question_ = &question;
     part_ = &part;
+    asked_us_ = now.monotonic_us;
     done_ = done;
     store_.remote_.ask(question, now, {.call = &Pending::answered, .context = this, .ticket = 0});
   }
@@ -23,14 +24,16 @@ class SafeStore::Pending {
     Pending& pending = *static_cast<Pending*>(context);
     const Question& question = *pending.question_;
     StorePart& part = *pending.part_;
+    const Micros asked_us = pending.asked_us_;
     const Completion done = pending.done_;
     pending.store_.idle_.emplace_back(&pending);  // before it answers, since the answer may ask again
-    done(part.answered(question, answer));
+    done(part.answered(question, asked_us, answer));
   }
 
   SafeStore& store_;
   const Question* question_ = nullptr;
   StorePart* part_ = nullptr;
+  Micros asked_us_ = 0;
   Completion done_;
 };
 

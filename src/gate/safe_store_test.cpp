@@ -61,7 +61,7 @@ class FakeRemote final : public Store {
       const std::int64_t granted = std::min(one.question->cost, room);
       answer.decision = {.allowed = true, .limit = 100, .granted = granted};
       const Charge& charge = one.question->charges.front();
-      (charge.limit->identity == probe_identity() ? probed : spent)[std::string(charge.key)] += granted;
+      (charge.limit->identity == probe_limit().identity ? probed : spent)[std::string(charge.key)] += granted;
     }
     if (with == StoreFault::kBadState) answer.faulty = 1;
     one.done(answer);

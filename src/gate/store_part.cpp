@@ -10,9 +10,6 @@ namespace {
 
 using std::chrono::microseconds;
 
-/// So much that a probe is never denied, and so fast that it leaves nothing behind.
-const LimitSpec kProbeLimit{.count = 1'000'000, .period_us = kSecond_us};
-
 /// Bit i: charge i denies in every state, because more is asked than it ever has.
 std::uint16_t never_fits(const Question& question) {
   if (!grants_cost(question.verb)) return 0;
@@ -71,17 +68,16 @@ class StorePart::Recharge {
 };
 
 StorePart::StorePart(const Shared& shared, std::size_t part)
-    : shared_(shared), part_(part), breaker_(shared.randomness) {
-  probe_limit_ = {.limit = *make_limit(kProbeLimit), .identity = std::string(probe_identity()), .label = "probe"};
+    : shared_(shared), part_(part), breaker_(shared.randomness), probe_limit_(probe_limit()) {
   probe_charge_ = {.limit = &probe_limit_};
   probe_ = {.charges = {&probe_charge_, 1}};
 }
 
 StorePart::~StorePart() = default;
 
-Answer StorePart::answered(const Question& question, const Answer& answer) {
+Answer StorePart::answered(const Question& question, Micros asked_us, const Answer& answer) {
   if (answer.fault == StoreFault::kNone) {
-    if (state_ == State::kUp) breaker_.succeeded(shared_.clock.now().monotonic_us);
+    if (state_ == State::kUp) breaker_.succeeded(asked_us);
     return answer;
   }
   const Instant now = shared_.clock.now();

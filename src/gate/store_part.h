@@ -25,8 +25,8 @@ class StorePart {
 
   struct Stats {
     std::array<std::uint64_t, kStoreFaultCount> faults{};  // questions without a decision, by StoreFault
-    std::uint64_t opened = 0;               // how often the breaker has
-    std::uint64_t charged = 0;              // units admitted alone, charged since
+    std::uint64_t opened = 0;                              // how often the breaker has
+    std::uint64_t charged = 0;                             // units admitted alone, charged since
     std::uint64_t lost = 0;  // units admitted alone for which there was no room, or of which it is not known
   };
 
@@ -44,8 +44,9 @@ class StorePart {
   StorePart& operator=(const StorePart&) = delete;
 
   State state() const { return state_; }
-  /// What to answer to a question that the store answered so.
-  Answer answered(const Question& question, const Answer& answer);
+  /// What to answer to a question that was asked then (monotonic) and that the store answered so. Nearly all are
+  /// decided, and for those no clock is read.
+  Answer answered(const Question& question, Micros asked_us, const Answer& answer);
   /// What to answer without the store.
   Answer stand_in(const Question& question, StoreFault fault, Instant now);
 
@@ -100,7 +101,7 @@ class StorePart {
   Micros warm_us_ = 0;  // when kWarming ends at the latest
   bool owes_ = false;   // something was, or may have been, admitted alone
   Micros owes_since_us_ = 0;
-  Micros look_us_ = kNone_us;  // since when there is more to look for that is owed
+  Micros look_us_ = kNone_us;           // since when there is more to look for that is owed
   std::vector<LocalShare::Owed> owed_;  // taken, and not under way
   std::vector<std::unique_ptr<Recharge>> recharges_;
   std::size_t under_way_ = 0;

@@ -44,8 +44,8 @@ std::string_view throttle_identity() {
   return "T";
 }
 
-std::string_view probe_identity() {
-  return "P";
+BoundLimit probe_limit() {
+  return {.limit = *make_limit({.count = 1'000'000, .period_us = kSecond_us}), .identity = "P", .label = "probe"};
 }
 
 }  // namespace ratel

@@ -23,7 +23,8 @@ std::string rule_identity(std::string_view rule, std::string_view which, const L
 std::string adhoc_identity(std::string_view canonical_text, const Limit& limit);
 /// The space of CL.THROTTLE, identified by the key alone.
 std::string_view throttle_identity();
-/// Of what is asked only to see whether a store decides.
-std::string_view probe_identity();
+/// Of what is asked only to see whether a store decides: so much that it is never denied, and so fast that it leaves
+/// nothing behind. Its counters are nobody else's.
+BoundLimit probe_limit();
 
 }  // namespace ratel
