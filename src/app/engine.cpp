@@ -33,6 +33,7 @@ std::vector<std::string> host_names(const Settings& settings) {
 
 Engine::Loop::Loop(Engine& engine, EventLoop& loop)
     : shared(engine.shared_ == nullptr ? nullptr : std::make_unique<SharedStore::Loop>(*engine.shared_, loop)),
+      report(engine.report_),
       gate(shared == nullptr ? engine.store_ : shared->store()),
       resolver(engine.settings_.on_store_failure),
       metrics(engine.metrics_.add_loop()),
@@ -92,7 +93,7 @@ Worker::Options Engine::worker_options(int loop) {
   options.limits.held_bytes_max = held_bytes_max_;
   options.tick = [this, own](Instant now) {
     if (shared_ == nullptr) return store_.tidy(now, kBucketsTidiedPerTick);
-    own().shared->tick(log_);
+    own().report.tick(*own().shared, now, log_);
   };
   if (shared_ != nullptr) options.settle = [own] { own().shared->turn_ended(); };
   options.turn_ended = [own](Micros took_us) { own().metrics.answered(took_us); };
@@ -201,14 +202,14 @@ void Engine::collect_table(std::vector<Sample>& samples) const {
 
 void Engine::collect_store(std::vector<Sample>& samples) const {
   using Kind = Sample::Kind;
-  using Published = SharedStore::Loop::Published;
+  using Published = StoreReport::Loop::Published;
   const auto sum = [&](const char* name, const char* help, Counter Published::*counter) {
     std::uint64_t total = 0;
-    for (const auto& loop : loops_) total += (loop->shared->published().*counter).value();
+    for (const auto& loop : loops_) total += (loop->report.published().*counter).value();
     samples.push_back(sample(Kind::kCounter, name, help, static_cast<double>(total)));
   };
   int up = 0;
-  for (const auto& loop : loops_) up += loop->shared->published().is_up ? 1 : 0;
+  for (const auto& loop : loops_) up += loop->report.published().is_up ? 1 : 0;
   samples.push_back(sample(Kind::kGauge, "ratel_store_loops_up", "Event loops whose questions go to the store.", up));
   samples.push_back(sample(Kind::kGauge, "ratel_store_loops", "Event loops.", static_cast<double>(loops_.size())));
   sum("ratel_store_breaker_opened_total", "Times that an event loop stopped asking the store.", &Published::opened);

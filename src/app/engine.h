@@ -9,8 +9,9 @@
 #include <vector>
 
 #include "app/settings.h"
-#include "app/shared_store.h"
+#include "app/store_report.h"
 #include "base/clock.h"
+#include "lib/shared_store.h"
 #include "net/random_seed.h"
 #include "net/server.h"
 #include "observe/log.h"
@@ -58,6 +59,7 @@ class Engine {
     Loop(Engine& engine, EventLoop& loop);
 
     std::unique_ptr<SharedStore::Loop> shared;  // where the store is elsewhere
+    StoreReport::Loop report;                   // of it
     Gate gate;
     Resolver resolver;
     LoopMetrics& metrics;
@@ -86,6 +88,7 @@ class Engine {
   const Instant start_;
   const std::size_t held_bytes_max_;  // of input and output
   SharedStore* const shared_;
+  StoreReport report_;
   MemoryStore store_;  // unused where the store is elsewhere
   Metrics metrics_;
   Listener resp_;

@@ -136,7 +136,8 @@ int run_server(const Settings& settings) {
   const std::uint64_t max_memory = settings.max_memory > 0 ? settings.max_memory : usable_memory() / kMemoryShare;
   std::unique_ptr<SharedStore> shared;
   if (settings.store) {
-    auto made = SharedStore::make(settings, clock, random_seed());
+    auto made = SharedStore::make(
+        {.url = *settings.store, .tls = settings.store_tls, .key_prefix = settings.key_prefix}, clock);
     if (!made.ok()) return complain(made.error()), kExitFailed;
     shared = *std::move(made);
     if (const Status decides = shared->probe(); !decides.ok()) {

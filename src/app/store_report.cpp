@@ -1,0 +1,65 @@
+// Tested by tests/test_shared_store.py
+
+#include "app/store_report.h"
+
+namespace ratel {
+
+void StoreReport::Loop::tick(SharedStore::Loop& shared, Instant now, Log& log) {
+  const SafeStore::Stats& stats = shared.safe().stats();
+  const bool is_up = shared.safe().state() == SafeStore::State::kUp;
+  if (is_up != was_up_) report_.loop_changed(is_up, shared.remote().last_error(), log);
+  was_up_ = is_up;
+  report_.say(stats, said_, shared.remote().last_error(), now, log);
+  said_ = stats;
+
+  const RedisStore::Counters& counters = shared.remote().counters();
+  published_.opened.set(stats.opened);
+  published_.charged.set(stats.charged);
+  published_.lost.set(stats.lost);
+  published_.retried.set(counters.retried);
+  published_.redirected.set(counters.redirected);
+  published_.script_missing.set(counters.no_script);
+  published_.late.set(counters.late);
+  published_.clamped.set(counters.clamped);
+  published_.healed.set(counters.healed);
+  published_.is_up = is_up;
+}
+
+void StoreReport::loop_changed(bool is_up, const std::string& error, Log& log) {
+  const std::lock_guard lock(mutex_);
+  loops_down_ += is_up ? -1 : 1;
+  if (is_up && loops_down_ == 0) log.info("the store decides again");
+  if (!is_up && loops_down_ == 1) log.error("the store does not decide", {{"error", error}});
+}
+
+void StoreReport::say(const SafeStore::Stats& now_is, const SafeStore::Stats& was, const std::string& error,
+                      Instant now, Log& log) {
+  const std::lock_guard lock(mutex_);
+  bool degraded_here = false;
+  for (std::size_t i = 0; i < kStoreFaultCount; ++i) {
+    degraded_here |= now_is.faults[i] != was.faults[i];
+    unsaid_.faults[i] += now_is.faults[i] - was.faults[i];
+  }
+  unsaid_.lost += now_is.lost - was.lost;
+  if (degraded_here) unsaid_error_ = error;
+  if (now.monotonic_us < say_us_) return;
+
+  std::uint64_t degraded = 0;
+  std::string reasons;
+  for (std::size_t i = 0; i < kStoreFaultCount; ++i) {
+    degraded += unsaid_.faults[i];
+    if (unsaid_.faults[i] > 0) {
+      reasons += (reasons.empty() ? "" : ",") + std::string(name_of(static_cast<StoreFault>(i)));
+    }
+  }
+  if (degraded > 0) {
+    log.warning("answered without the store", {{"answers", degraded}, {"reasons", reasons}, {"error", unsaid_error_}});
+  }
+  if (unsaid_.lost > 0) {
+    log.warning("it is not known whether all that was admitted alone was charged", {{"units", unsaid_.lost}});
+  }
+  if (degraded > 0 || unsaid_.lost > 0) say_us_ = now.monotonic_us + kSecond_us;
+  unsaid_ = {};
+}
+
+}  // namespace ratel

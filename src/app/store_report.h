@@ -1,0 +1,57 @@
+#pragma once
+// What a server tells of a store elsewhere: lines in the log, counts for a scrape. Thread-safe.
+
+#include <atomic>
+#include <mutex>
+#include <string>
+
+#include "base/clock.h"
+#include "lib/shared_store.h"
+#include "observe/log.h"
+#include "observe/metrics.h"
+
+namespace ratel {
+
+/// Of all loops of the process.
+class StoreReport {
+ public:
+  /// Of one loop; belongs to its thread, but for what is published.
+  class Loop {
+   public:
+    explicit Loop(StoreReport& report) : report_(report) {}
+
+    /// Once a second: hands on what there is to say in the log, and publishes the counts.
+    void tick(SharedStore::Loop& shared, Instant now, Log& log);
+
+    /// What a scrape on any thread may read; a second old at most.
+    struct Published {
+      Counter opened, charged, lost;
+      Counter retried, redirected, script_missing, late, clamped, healed;
+      std::atomic<bool> is_up{true};
+    };
+    const Published& published() const { return published_; }
+
+   private:
+    StoreReport& report_;
+    SafeStore::Stats said_;  // what was handed on to be said
+    bool was_up_ = true;
+    Published published_;
+  };
+
+ private:
+  /// A line where the first loop stops asking, and where the last begins again.
+  void loop_changed(bool is_up, const std::string& error, Log& log);
+  /// What a loop answered without the store since it said so last, and why: with that of the other loops at most a line
+  /// a second, however many there are.
+  void say(const SafeStore::Stats& now_is, const SafeStore::Stats& was, const std::string& error, Instant now,
+           Log& log);
+
+  // Loops tell of themselves once a second, so they seldom meet here.
+  std::mutex mutex_;
+  SafeStore::Stats unsaid_;
+  std::string unsaid_error_;
+  Micros say_us_ = 0;  // not before
+  int loops_down_ = 0;
+};
+
+}  // namespace ratel

@@ -1,0 +1,83 @@
+#pragma once
+// A store elsewhere, as the loops of one process use it: what they share, and what each has for itself. The server's
+// and the library's alike.
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "gate/safe_store.h"
+#include "net/name_resolver.h"
+#include "net/random_seed.h"
+#include "net/store_loop.h"
+#include "net/tls_client.h"
+#include "store/known_debts.h"
+#include "store/local_share.h"
+
+namespace ratel {
+
+/// Of the process. Belongs to the thread that made it; loops use what it hands them.
+class SharedStore {
+ public:
+  /// How many counters this process remembers the debt of, should it have to decide alone: 5 MiB.
+  static constexpr std::size_t kKnownDebts = 131'072;
+
+  struct Options {
+    StoreUrl url;
+    TlsClientOptions tls;  // where the URL says so
+    std::string key_prefix;
+  };
+  /// The error is of a file for TLS. REQUIRES: is_key_prefix(options.key_prefix).
+  static Result<std::unique_ptr<SharedStore>> make(Options options, const Clock& clock);
+
+  /// As people may see it, without the password.
+  const std::string& name() const { return name_; }
+  const LocalShare& local() const { return local_; }
+
+  /// What one event loop has for itself: its connections, its breaker. Belongs to that loop's thread once it runs.
+  class Loop {
+   public:
+    Loop(SharedStore& shared, EventLoop& loop);
+
+    Store& store() { return safe_; }
+    const SafeStore& safe() const { return safe_; }
+    /// The store itself, without failure modes.
+    RedisStore& remote() { return remote_.store(); }
+    /// In each turn, after whatever asks and before what has been answered is sent.
+    void turn_ended();
+    /// Empty where it answers.
+    std::string why_not_ready();
+
+    /// Turns the loop until one real question was asked and answered; else the error, in words that say what to change.
+    /// REQUIRES: nobody else turns the loop.
+    Status probe();
+    /// Turns the loop until every question has a connection, for at most so long.
+    void warm_up(Micros patience_us);
+
+   private:
+    SharedStore& shared_;
+    EventLoop& loop_;
+    SystemRandomness randomness_;
+    StoreLoop remote_;
+    SafeStore safe_;
+  };
+
+  /// The same on a loop that lives no longer.
+  Status probe();
+
+ private:
+  SharedStore(Options options, const Clock& clock, std::optional<TlsClient> tls);
+
+  RedisStore::Options redis_options();
+
+  const Options options_;
+  const Clock& clock_;
+  const std::uint64_t seed_;
+  const std::string name_;
+  const std::optional<TlsClient> tls_;
+  KnownDebts debts_;
+  LocalShare local_;
+  NameResolver resolver_;
+};
+
+}  // namespace ratel
