@@ -72,6 +72,11 @@ def shared(ratel, store, *flags, count=1, scheme="redis", rules=RULES):
     return [ratel("--store", f"{scheme}://127.0.0.1:{store.port}", *flags, rules=rules) for _ in range(count)]
 
 
+def metrics(server):
+    with urllib.request.urlopen(f"http://{server.http}/metrics", timeout=10) as answer:
+        return answer.read().decode()
+
+
 def race_one(port, verb, rule, key, barrier, admitted):
     class Port:
         resp_port = port
@@ -162,9 +167,7 @@ def test_each_failure_mode_is_marked_and_readyz_says_so(ratel, stores):
         urllib.request.urlopen(f"http://{server.http}/v1/auth?rule=closed&key=x", timeout=10)
     assert unavailable.value.code == 503 and int(unavailable.value.headers["Retry-After"]) >= 1
     wait_until(lambda: "answered without the store" in server.log(), "line in the log")
-    with urllib.request.urlopen(f"http://{server.http}/metrics", timeout=10) as answer:
-        metrics = answer.read().decode()
-    assert 'ratel_degraded_decisions_total{rule="closed",reason="' in metrics
+    assert 'ratel_degraded_decisions_total{rule="closed",reason="' in metrics(server)
 
 
 def test_throttle_without_a_store_is_an_error_where_nobody_may_pass(ratel, stores):
@@ -190,6 +193,22 @@ def test_what_was_admitted_alone_is_charged_when_the_store_is_back(ratel, stores
     store.signal(signal.SIGCONT)
     wait_until(lambda: asker.ask("PEEK", "local", "k")["source"] == "exact", "exact answer", timeout_s=5)
     assert asker.ask("PEEK", "local", "k")["remaining"] == LIMIT - 5
+
+
+def test_ratels_that_have_lost_their_store_admit_no_more_than_the_limit_together(ratel, stores):
+    store = stores.start()
+    ratels = shared(ratel, store, count=5)
+    for server in ratels:
+        wait_until(lambda s=server: "ratel_store_processes 5\n" in metrics(s), "number of processes")
+    store.process.kill()
+    askers = [Asker(server) for server in ratels]
+    admitted = [0] * len(askers)
+    for i, asker in enumerate(askers):
+        for _ in range(LIMIT):
+            reply = asker.ask("ALLOW", "local", "k")
+            assert reply["source"] == "local"
+            admitted[i] += reply["allowed"]
+    assert admitted == [LIMIT // 5] * 5
 
 
 @pytest.mark.parametrize("kind", ["redis", "valkey"])

@@ -65,6 +65,7 @@ Engine::Engine(const Settings& settings, const Options& options, const Clock& cl
       store_({.seed = options.seed, .max_memory_bytes = options.max_memory_bytes, .start = start_}),
       server_(clock, options.loops, [this](int loop) { return worker_options(loop); }) {
   for (int i = 0; i < options.loops; ++i) loops_.push_back(std::make_unique<Loop>(*this, server_.loop(i)));
+  if (shared != nullptr) loops_.front()->shared->keep_heartbeat();
   metrics_.collect([this](std::vector<Sample>& samples) { collect(samples); });
 }
 
@@ -212,6 +213,9 @@ void Engine::collect_store(std::vector<Sample>& samples) const {
   for (const auto& loop : loops_) up += loop->report.published().is_up ? 1 : 0;
   samples.push_back(sample(Kind::kGauge, "ratel_store_loops_up", "Event loops whose questions go to the store.", up));
   samples.push_back(sample(Kind::kGauge, "ratel_store_loops", "Event loops.", static_cast<double>(loops_.size())));
+  samples.push_back(sample(Kind::kGauge, "ratel_store_processes",
+                           "Processes that share the store; while it is away, as many as were last seen.",
+                           shared_->local().processes()));
   sum("ratel_store_breaker_opened_total", "Times that an event loop stopped asking the store.", &Published::opened);
   sum("ratel_store_charged_total", "Units admitted without the store and charged to it since.", &Published::charged);
   sum("ratel_store_charges_lost_total", "Units admitted without the store that it was perhaps not told of.",

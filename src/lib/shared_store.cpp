@@ -49,10 +49,19 @@ SharedStore::Loop::Loop(SharedStore& shared, EventLoop& loop)
               randomness_),
       safe_(remote_.store(), shared.local_, shared.clock_, randomness_) {}
 
+void SharedStore::Loop::keep_heartbeat() {
+  heartbeat_.emplace(remote(), shared_.local_, std::to_string(randomness_.next()));
+  loop_.wake_by(loop_.now().monotonic_us);
+}
+
 void SharedStore::Loop::turn_ended() {
   const Instant now = loop_.now();
   if (const Micros due_us = safe_.due_us(); due_us != SafeStore::kNone_us && now.monotonic_us >= due_us) {
     safe_.tick(now);
+  }
+  if (heartbeat_) {
+    heartbeat_->tick(now);
+    loop_.wake_by(heartbeat_->due_us());
   }
   remote_.turn_ended();
   if (const Micros due_us = safe_.due_us(); due_us != SafeStore::kNone_us) loop_.wake_by(due_us);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "gate/heartbeat.h"
 #include "gate/safe_store.h"
 #include "net/name_resolver.h"
 #include "net/random_seed.h"
@@ -39,6 +40,9 @@ class SharedStore {
    public:
     Loop(SharedStore& shared, EventLoop& loop);
 
+    /// This loop tells the store from now on that the process lives. For one of a process's loops.
+    void keep_heartbeat();
+
     Store& store() { return safe_; }
     const SafeStore& safe() const { return safe_; }
     /// The store itself, without failure modes.
@@ -60,6 +64,7 @@ class SharedStore {
     SystemRandomness randomness_;
     StoreLoop remote_;
     SafeStore safe_;
+    std::optional<Heartbeat> heartbeat_;
   };
 
   /// The same on a loop that lives no longer.

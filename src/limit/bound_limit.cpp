@@ -48,4 +48,10 @@ BoundLimit probe_limit() {
   return {.limit = *make_limit({.count = 1'000'000, .period_us = kSecond_us}), .identity = "P", .label = "probe"};
 }
 
+BoundLimit heartbeat_limit() {
+  return {.limit = *make_limit({.algorithm = Algorithm::kConcurrency, .count = 1'000'000}),
+          .identity = "H",
+          .label = "heartbeat"};
+}
+
 }  // namespace ratel

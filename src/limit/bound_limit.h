@@ -26,5 +26,7 @@ std::string_view throttle_identity();
 /// Of what is asked only to see whether a store decides: so much that it is never denied, and so fast that it leaves
 /// nothing behind. Its counters are nobody else's.
 BoundLimit probe_limit();
+/// Of the leases that processes hold which share a store: more than there will ever be.
+BoundLimit heartbeat_limit();
 
 }  // namespace ratel
