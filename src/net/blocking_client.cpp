@@ -1,16 +1,11 @@
 #include "net/blocking_client.h"
 
-#include <netdb.h>
 #include <poll.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <cstring>
-#include <memory>
 #include <system_error>
 
 namespace ratel {
@@ -32,30 +27,20 @@ Error BlockingClient::failed(std::string_view what, int error) const {
 
 Result<BlockingClient> BlockingClient::connect(const Address& address, Micros timeout_us) {
   BlockingClient client(format_address(address), monotonic_us() + timeout_us);
-  if (address.is_unix()) {
-    sockaddr_un local{.sun_family = AF_UNIX};
-    std::memcpy(local.sun_path, address.path.data(), std::min(address.path.size(), sizeof local.sun_path - 1));
-    if (const Status status = client.connect_to(&local, sizeof local); !status.ok()) return status.error();
-    return client;
-  }
-  const addrinfo hints{.ai_flags = AI_NUMERICSERV, .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
-  addrinfo* found = nullptr;
-  const int code = ::getaddrinfo(address.host.c_str(), std::to_string(address.port).c_str(), &hints, &found);
-  if (code != 0) return Error{ErrorCode::kUnavailable, client.address_ + ": cannot resolve: " + ::gai_strerror(code)};
-  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(found, &::freeaddrinfo);
+  const Found found = look_up(address);
+  if (found.addresses.empty()) return Error{ErrorCode::kUnavailable, client.address_ + ": " + found.error};
   Status status = Error{};
-  for (const addrinfo* each = found; each != nullptr; each = each->ai_next) {
-    status = client.connect_to(each->ai_addr, each->ai_addrlen);
+  for (const SocketAddress& each : found.addresses) {
+    status = client.connect_to(each);
     if (status.ok()) return client;
   }
   return status.error();
 }
 
-Status BlockingClient::connect_to(const void* socket_address, unsigned length) {
-  const auto* generic = static_cast<const sockaddr*>(socket_address);
-  socket_ = Fd(::socket(generic->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+Status BlockingClient::connect_to(const SocketAddress& to) {
+  socket_ = Fd(::socket(to.generic.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!socket_) return failed("cannot connect", errno);
-  if (::connect(socket_.get(), generic, length) == 0) return Done{};
+  if (::connect(socket_.get(), &to.generic, to.length) == 0) return Done{};
   if (errno != EINPROGRESS) return failed("cannot connect", errno);
   if (const Status ready = wait(POLLOUT); !ready.ok()) return ready;
   int error = 0;

@@ -8,6 +8,7 @@
 #include "base/address.h"
 #include "base/micros.h"
 #include "net/fd.h"
+#include "net/socket_address.h"
 #include "ratel/result.h"
 
 namespace ratel {
@@ -25,7 +26,7 @@ class BlockingClient {
  private:
   BlockingClient(std::string address, Micros deadline_us) : address_(std::move(address)), deadline_us_(deadline_us) {}
 
-  Status connect_to(const void* socket_address, unsigned length);
+  Status connect_to(const SocketAddress& to);
   Status wait(short events) const;
   Error failed(std::string_view what, int error) const;
 

@@ -1,85 +1,151 @@
 #include "net/name_resolver.h"
 
-#include <netdb.h>
-
-#include <cstring>
-#include <memory>
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
 
 namespace ratel {
-namespace {
 
-std::vector<SocketAddress> ask_system(const Address& address, int flags, std::string& error) {
-  std::vector<SocketAddress> found;
-  if (address.is_unix()) {
-    SocketAddress& local = found.emplace_back();
-    local.local = {.sun_family = AF_UNIX, .sun_path = {}};
-    address.path.copy(local.local.sun_path, sizeof local.local.sun_path - 1);
-    local.length = sizeof local.local;
-    return found;
+struct NameResolver::Asker {
+  std::shared_ptr<State> state;
+  std::string name;
+  EventLoop* loop = nullptr;
+  Done done;
+};
+
+struct NameResolver::State {
+  struct Name {
+    Address address;
+    std::vector<std::shared_ptr<Asker>> askers;
+    std::vector<SocketAddress> known;
+    bool waits = false;  // for a thread
+    bool asked = false;  // by a thread, now
+
+    bool is_wanted() const { return waits || asked || !askers.empty(); }
+  };
+
+  /// nullptr where there is no room.
+  Name* name_of(const Address& address) {
+    const std::string text = format_address(address);
+    if (const auto at = names.find(text); at != names.end()) return &at->second;
+    if (names.size() == kNamesMax) {
+      const auto idle =
+          std::find_if(names.begin(), names.end(), [](const auto& each) { return !each.second.is_wanted(); });
+      if (idle == names.end()) return nullptr;
+      names.erase(idle);
+    }
+    Name& name = names[text];
+    name.address = address;
+    return &name;
   }
-  const addrinfo hints{
-      .ai_flags = AI_NUMERICSERV | flags, .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_protocol = 0};
-  addrinfo* first = nullptr;
-  if (const int code = ::getaddrinfo(address.host.c_str(), std::to_string(address.port).c_str(), &hints, &first)) {
-    error = std::string("cannot resolve `") + address.host + "`: " + ::gai_strerror(code);
-    return found;
-  }
-  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(first, &::freeaddrinfo);
-  for (const addrinfo* each = first; each != nullptr; each = each->ai_next) {
-    SocketAddress& one = found.emplace_back();
-    std::memcpy(&one.storage, each->ai_addr, each->ai_addrlen);
-    one.length = each->ai_addrlen;
-  }
-  return found;
-}
 
-}  // namespace
-
-std::vector<SocketAddress> addresses_of_number(const Address& address) {
-  std::string ignored;
-  return ask_system(address, AI_NUMERICHOST, ignored);
-}
-
-NameResolver::NameResolver()
-    : NameResolver([](const Address& address, std::string& error) { return ask_system(address, 0, error); }) {}
-
-NameResolver::NameResolver(LookUp look_up) : look_up_(std::move(look_up)), thread_([this] { run(); }) {}
-
-NameResolver::~NameResolver() {
-  {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
-  }
-  changed_.notify_one();
-  thread_.join();
-}
-
-void NameResolver::resolve(const Address& address, EventLoop& loop, Done done) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (waiting_.size() < kWaitingMax) {
-      waiting_.push_back({address, &loop, std::move(done)});
-      changed_.notify_one();
-      return;
+  void found(Name& name, const Found& found) {
+    name.asked = false;
+    // That a name has no address any longer is an answer; that nobody answers is none.
+    const bool remembered = found.addresses.empty() && found.may_pass && !name.known.empty();
+    if (!remembered) name.known = found.addresses;
+    for (const std::shared_ptr<Asker>& asker : std::exchange(name.askers, {})) {
+      --askers;
+      if (ended) continue;
+      tell(asker, remembered ? Found{.addresses = name.known, .error = {}} : found);
     }
   }
-  loop.post([done = std::move(done)] { done({}, "too many names wait to be resolved"); });
+
+  /// REQUIRES: the asker has not been dropped, so its loop is there.
+  static void tell(const std::shared_ptr<Asker>& asker, Found found) {
+    asker->loop->post([weak = std::weak_ptr(asker), found = std::move(found)] {
+      if (const std::shared_ptr<Asker> there = weak.lock()) there->done(found);
+    });
+  }
+
+  const LookUp look_up;
+  mutable std::mutex mutex;
+  std::map<std::string, Name> names;
+  std::deque<Name*> waiting;
+  std::size_t askers = 0;
+  std::size_t threads = 0;
+  bool ended = false;
+};
+
+NameResolver::NameResolver(LookUp look_up) : state_(new State{.look_up = std::move(look_up)}) {}
+
+NameResolver::~NameResolver() {
+  const std::lock_guard lock(state_->mutex);
+  state_->ended = true;
 }
 
-void NameResolver::run() {
-  std::unique_lock lock(mutex_);
-  while (true) {
-    changed_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
-    if (stopping_) return;
-    Waiting next = std::move(waiting_.front());
-    waiting_.pop_front();
-    lock.unlock();
-    std::string error;
-    std::vector<SocketAddress> found = look_up_(next.address, error);
-    next.loop->post(
-        [done = std::move(next.done), found = std::move(found), error = std::move(error)] { done(found, error); });
-    lock.lock();
+NameResolver::Asked& NameResolver::Asked::operator=(Asked&& other) noexcept {
+  drop();
+  asker_ = std::move(other.asker_);
+  return *this;
+}
+
+void NameResolver::Asked::drop() {
+  if (asker_ == nullptr) return;
+  State& state = *asker_->state;
+  {
+    const std::lock_guard lock(state.mutex);
+    if (const auto at = state.names.find(asker_->name); at != state.names.end()) {
+      state.askers -= std::erase(at->second.askers, asker_);
+    }
   }
+  asker_.reset();
+}
+
+NameResolver::Asked NameResolver::resolve(const Address& address, EventLoop& loop, Done done) {
+  Asked asked;
+  asked.asker_ = std::make_shared<Asker>(Asker{state_, format_address(address), &loop, std::move(done)});
+  const std::lock_guard lock(state_->mutex);
+  State::Name* name = state_->askers < kAskersMax ? state_->name_of(address) : nullptr;
+  if (name == nullptr) {
+    State::tell(asked.asker_, {.addresses = {}, .error = "too many names wait to be resolved"});
+    return asked;
+  }
+  name->askers.push_back(asked.asker_);
+  ++state_->askers;
+  if (name->waits || name->asked) return asked;
+  name->waits = true;
+  state_->waiting.push_back(name);
+  if (state_->threads == kThreadsMax) return asked;
+  try {
+    std::thread(look_up_what_waits, state_).detach();
+    ++state_->threads;
+  } catch (const std::system_error& error) {
+    if (state_->threads > 0) return asked;  // another comes to it
+    name->waits = false;
+    state_->waiting.pop_back();
+    state_->found(*name,
+                  {.addresses = {}, .error = std::string("cannot resolve names: ") + error.what(), .may_pass = true});
+  }
+  return asked;
+}
+
+std::vector<SocketAddress> NameResolver::known(const Address& address) const {
+  const std::lock_guard lock(state_->mutex);
+  const auto at = state_->names.find(format_address(address));
+  return at == state_->names.end() ? std::vector<SocketAddress>() : at->second.known;
+}
+
+void NameResolver::look_up_what_waits(const std::shared_ptr<State>& state) {
+  std::unique_lock lock(state->mutex);
+  while (!state->ended && !state->waiting.empty()) {
+    State::Name& name = *state->waiting.front();
+    state->waiting.pop_front();
+    name.waits = false;
+    if (name.askers.empty()) continue;  // they have given up meanwhile
+    name.asked = true;
+    const Address address = name.address;
+    lock.unlock();
+    const Found found = state->look_up(address);
+    lock.lock();
+    state->found(name, found);  // a name that is being asked for is not forgotten
+  }
+  --state->threads;
 }
 
 }  // namespace ratel

@@ -1,69 +1,64 @@
 #pragma once
-// Names to addresses, on a thread of its own, since the system's resolver blocks. Any thread may ask.
+// Names to addresses, on threads of its own, since the system's resolver blocks, for seconds where a name server is
+// away. Any thread may ask.
+//
+// A name is looked up anew for each connection; those who ask for one that is being looked up wait for the same. What
+// comes too late for who asked is remembered, and so is what was found last, for when no name server answers.
+//
+// Ends at once, whatever the system is doing: a thread that is held up in it finds nobody there when it returns.
 
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-
-#include <condition_variable>
-#include <cstddef>
-#include <deque>
 #include <functional>
-#include <mutex>
-#include <thread>
-#include <vector>
+#include <memory>
 
-#include "base/address.h"
 #include "net/event_loop.h"
+#include "net/socket_address.h"
 
 namespace ratel {
 
-struct SocketAddress {
-  union {
-    sockaddr generic;
-    sockaddr_in6 ipv6;
-    sockaddr_un local;
-    sockaddr_storage storage;
-  };
-  socklen_t length = 0;
-};
-
-/// What an address leads to, as far as that can be told at once: paths and numbers, but no names, which give nothing.
-std::vector<SocketAddress> addresses_of_number(const Address& address);
-
 class NameResolver {
  public:
-  /// Names that wait. Each belongs to a connection that is being made, and of those there are fewer.
-  static constexpr std::size_t kWaitingMax = 256;
+  /// Names that are known or wanted: the nodes of the largest cluster, and then some. Where all are wanted, the next
+  /// is refused; otherwise one that is not is forgotten.
+  static constexpr std::size_t kNamesMax = 1'100;
+  /// Who waits. Each makes a connection, and those are made some at a time.
+  static constexpr std::size_t kAskersMax = 4'096;
+  /// Names that are looked up at once: one that hangs is not to hold up the others.
+  static constexpr std::size_t kThreadsMax = 4;
 
-  /// Nothing: the name leads nowhere; `error` says why.
-  using Done = std::function<void(std::vector<SocketAddress> found, const std::string& error)>;
+  using LookUp = std::function<Found(const Address& address)>;
 
-  /// Blocks as long as it takes; on the resolver's thread.
-  using LookUp = std::function<std::vector<SocketAddress>(const Address& address, std::string& error)>;
-
-  NameResolver();  // asks the system
-  explicit NameResolver(LookUp look_up);
+  /// `look_up` may block as long as it takes, is called on several threads at once, and may still be running when the
+  /// resolver and all else is gone.
+  explicit NameResolver(LookUp look_up = ratel::look_up);
   ~NameResolver();
 
-  /// Calls `done` on the loop's thread, in a later turn. REQUIRES: the loop outlives the resolver.
-  void resolve(const Address& address, EventLoop& loop, Done done);
+  struct Asker;
+  /// Who waits for an answer. Destroyed on the loop's thread: it is told no more.
+  class Asked {
+   public:
+    Asked() = default;
+    Asked(Asked&&) noexcept = default;
+    Asked& operator=(Asked&& other) noexcept;
+    ~Asked() { drop(); }
 
- private:
-  struct Waiting {
-    Address address;
-    EventLoop* loop;
-    Done done;
+   private:
+    friend class NameResolver;
+    void drop();
+    std::shared_ptr<Asker> asker_;  // with what is posted to its loop
   };
 
-  void run();
+  using Done = std::function<void(Found found)>;
+  /// Calls `done` on the loop's thread, in a later turn. REQUIRES: the loop outlives what is returned.
+  [[nodiscard]] Asked resolve(const Address& address, EventLoop& loop, Done done);
 
-  const LookUp look_up_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<Waiting> waiting_;
-  bool stopping_ = false;
-  std::thread thread_;
+  /// What was found last, by whoever asked; nothing if nothing ever was.
+  std::vector<SocketAddress> known(const Address& address) const;
+
+ private:
+  struct State;
+  static void look_up_what_waits(const std::shared_ptr<State>& state);
+
+  const std::shared_ptr<State> state_;  // with threads that outlive it
 };
 
 }  // namespace ratel

@@ -27,7 +27,7 @@ class StoreLoop {
     const Instant now = loop_.now();
     if (now.monotonic_us >= store_.next_us()) store_.tick(now);
     sockets_.turn_ended();
-    loop_.wake_by(store_.next_us());
+    loop_.wake_by(std::min(store_.next_us(), sockets_.next_us()));
   }
 
  private:

@@ -14,6 +14,7 @@
 #include <fstream>
 
 #include "base/prng.h"
+#include "net/slow_names_testing.h"
 #include "net/system_clock.h"
 #include "redis/redis_server_testing.h"
 
@@ -67,12 +68,8 @@ struct Rig {
       .limit = *make_limit({.count = 5, .period_us = kMinute_us, .burst = 5}), .identity = "limit", .label = "limit"};
   SystemClock clock;
   EventLoop loop{clock, {.tick = [] {}, .turn_ended = [this] { store->turn_ended(); }}};
-  NameResolver resolver{[](const Address& address, std::string& error) {
-    if (address.host == "localhost")
-      return addresses_of_number({.host = "127.0.0.1", .port = address.port, .path = {}});
-    error = "cannot resolve `" + address.host + "`";
-    return std::vector<SocketAddress>();
-  }};
+  SlowNames names;
+  NameResolver resolver{names.look_up()};
   Prng prng{1};
   std::unique_ptr<StoreLoop> store;
   std::deque<Charge> charges;
@@ -136,6 +133,7 @@ TEST(StoreLoop, SaysWhyThereIsNoConnection) {
   };
   for (const Case& c : cases) {
     Rig rig(c.url);
+    rig.names.answer({.addresses = {}, .error = "cannot resolve `no.such.host.invalid`"});
     EXPECT_TRUE(rig.turn_until([&] { return rig.store->store().last_error().find(c.error) != std::string::npos; }))
         << c.url << ": " << rig.store->store().last_error();
     EXPECT_EQ(rig.ask_and_wait("alice").fault, StoreFault::kUnreachable);
@@ -177,6 +175,24 @@ TEST(StoreLoop, GoesOnAfterItsServerHasLostItsScriptsAndItsConnections) {
   EXPECT_EQ(rig.store->store().counters().no_script, 1U);
   client.run({"CLIENT", "KILL", "TYPE", "normal"});
   EXPECT_TRUE(rig.turn_until([&] { return rig.ask_and_wait("c").fault == StoreFault::kNone; }));
+}
+
+TEST(StoreLoop, ConnectsHoweverLongANameServerTakes) {
+  const std::string port = std::to_string(free_port());
+  RedisServer server("redis-server", {"--port", port, "--bind", "127.0.0.1"});
+  Rig rig("redis://a.name:" + port);
+  rig.names.hold("a.name");
+  EXPECT_TRUE(rig.turn_until([&] { return rig.store->store().last_error() == "no connection in time"; }));
+  EXPECT_EQ(rig.names.asked("a.name"), 1);
+  rig.names.hold("");
+  ASSERT_TRUE(rig.connect()) << "by what came too late for the first";
+
+  // From here on no name server answers, and what was known before does.
+  const int asked = rig.names.asked("a.name");
+  rig.names.hold("a.name");
+  RedisClient(server.socket()).run({"CLIENT", "KILL", "TYPE", "normal"});
+  EXPECT_TRUE(rig.turn_until([&] { return rig.names.asked("a.name") > asked; }));
+  EXPECT_TRUE(rig.turn_until([&] { return rig.ask_and_wait("alice").fault == StoreFault::kNone; }));
 }
 
 /// A certificate of its own authority for 127.0.0.1, and its key, as files in a folder.

@@ -34,17 +34,20 @@ class StoreSockets::Socket final : public EventLoop::Source {
   void dial() {
     found_ = addresses_of_number(link_.address());
     if (!found_.empty()) return connect_to_next();
-    owner_.resolver_.resolve(
-        link_.address(), owner_.loop_,
-        [this, alive = std::weak_ptr(alive_), owner = std::weak_ptr(owner_.alive_)](std::vector<SocketAddress> found,
-                                                                                    const std::string& error) {
-          if (owner.expired() || alive.expired()) return;
-          if (found.empty()) return link_.lost(error, now());
-          found_ = std::move(found);
-          std::rotate(found_.begin(), found_.begin() + static_cast<std::ptrdiff_t>(owner_.dials_++ % found_.size()),
-                      found_.end());
-          connect_to_next();
-        });
+    use_known_us_ = owner_.loop_.now().monotonic_us + kUseKnown_us;
+    asked_ = owner_.resolver_.resolve(link_.address(), owner_.loop_, [this](Found found) {
+      if (stage_ != Stage::kResolving) return;
+      if (found.addresses.empty()) return link_.lost(found.error, now());
+      connect_to(std::move(found.addresses));
+    });
+  }
+
+  /// When to make do with what is known of the name; kNever_us for no time.
+  Micros use_known_us() const { return stage_ == Stage::kResolving ? use_known_us_ : kNever_us; }
+  void use_known() {
+    use_known_us_ = kNever_us;
+    std::vector<SocketAddress> known = owner_.resolver_.known(link_.address());
+    if (!known.empty()) connect_to(std::move(known));
   }
 
   void flush() {
@@ -67,7 +70,7 @@ class StoreSockets::Socket final : public EventLoop::Source {
   /// The link is told no more.
   void end() {
     stage_ = Stage::kEnded;
-    alive_.reset();
+    asked_ = {};
     tls_.reset();
     if (fd_) owner_.loop_.forget(fd_.get());
     fd_.close();
@@ -91,6 +94,13 @@ class StoreSockets::Socket final : public EventLoop::Source {
         if ((events & (EPOLLIN | EPOLLERR | EPOLLHUP)) != 0 || tls_) receive();
         if (stage_ == Stage::kOpen && (events & EPOLLOUT) != 0) flush();
     }
+  }
+
+  void connect_to(std::vector<SocketAddress> addresses) {
+    found_ = std::move(addresses);
+    const std::size_t first = owner_.dials_++ % found_.size();
+    std::rotate(found_.begin(), found_.begin() + static_cast<std::ptrdiff_t>(first), found_.end());
+    connect_to_next();
   }
 
   void connect_to_next() {
@@ -227,8 +237,9 @@ class StoreSockets::Socket final : public EventLoop::Source {
 
   StoreSockets& owner_;
   Link& link_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // shared with what the resolver will post
   Stage stage_ = Stage::kResolving;
+  NameResolver::Asked asked_;  // kept when it is not waited for, so that the name is looked up nonetheless
+  Micros use_known_us_ = kNever_us;
   std::vector<SocketAddress> found_;
   std::size_t next_ = 0;
   std::string failure_ = "the name has no address";
@@ -239,14 +250,12 @@ class StoreSockets::Socket final : public EventLoop::Source {
 };
 
 StoreSockets::StoreSockets(EventLoop& loop, const Clock& clock, NameResolver& resolver, const TlsClient* tls)
-    : loop_(loop), clock_(clock), resolver_(resolver), tls_(tls), alive_(std::make_shared<bool>(true)) {}
+    : loop_(loop), clock_(clock), resolver_(resolver), tls_(tls) {}
 
 StoreSockets::~StoreSockets() = default;
 
-StoreSockets::Socket* StoreSockets::socket_of(const Link& link) {
-  const auto at =
-      std::find_if(sockets_.begin(), sockets_.end(), [&](const auto& each) { return &each->link() == &link; });
-  return at == sockets_.end() ? nullptr : at->get();
+StoreSockets::Sockets::iterator StoreSockets::find(const Link& link) {
+  return std::find_if(sockets_.begin(), sockets_.end(), [&](const auto& each) { return &each->link() == &link; });
 }
 
 void StoreSockets::dial(Link& link) {
@@ -254,8 +263,7 @@ void StoreSockets::dial(Link& link) {
 }
 
 void StoreSockets::hang_up(Link& link) {
-  const auto at =
-      std::find_if(sockets_.begin(), sockets_.end(), [&](const auto& each) { return &each->link() == &link; });
+  const auto at = find(link);
   if (at == sockets_.end()) return;
   std::erase(to_dial_, at->get());
   (*at)->end();
@@ -269,9 +277,17 @@ void StoreSockets::turn_ended() {
     Socket* socket = to_dial_.back();
     to_dial_.pop_back();
     socket->dial();
+    next_us_ = std::min(next_us_, socket->use_known_us());
+  }
+  if (const Micros now_us = loop_.now().monotonic_us; now_us >= next_us_) {
+    next_us_ = kNever_us;
+    for (std::size_t i = 0; i < sockets_.size(); ++i) {
+      if (now_us >= sockets_[i]->use_known_us()) sockets_[i]->use_known();
+    }
+    for (const auto& socket : sockets_) next_us_ = std::min(next_us_, socket->use_known_us());
   }
   for (std::size_t i = 0; i < woken_.size(); ++i) {
-    if (Socket* socket = socket_of(*woken_[i])) socket->flush();
+    if (const auto at = find(*woken_[i]); at != sockets_.end()) (*at)->flush();
   }
   woken_.clear();
   ended_.clear();
