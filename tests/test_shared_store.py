@@ -3,6 +3,7 @@
 Limits are per day and deadlines of races generous, so that a busy machine proves nothing wrong.
 """
 
+import binascii
 import json
 import multiprocessing
 import signal
@@ -75,6 +76,10 @@ def shared(ratel, store, *flags, count=1, scheme="redis", rules=RULES):
 def metrics(server):
     with urllib.request.urlopen(f"http://{server.http}/metrics", timeout=10) as answer:
         return answer.read().decode()
+
+
+def slot_of(key):
+    return binascii.crc_hqx(key.encode(), 0) % 16384
 
 
 def race_one(port, verb, rule, key, barrier, admitted):
@@ -374,6 +379,77 @@ def test_a_cluster_fails_over(ratel, stores):
     replies = [asker.ask("ALLOW", "gcra", key) for key in keys]
     assert {reply["source"] for reply in replies} == {"exact"}
     assert {reply["remaining"] for reply in replies} == {LIMIT - 2}
+
+
+def test_a_cluster_is_asked_for_no_more_than_it_can_decide_in_one_step(ratel, stores):
+    rules = "rules:\n  user: { limit: 5/day }\n  address: { limit: 5/day, key: ip }\n"
+    server = ratel("--store", f"redis-cluster://127.0.0.1:{stores.cluster(3)[0].port}", rules=rules)
+    asker = Asker(server)
+    error = asker.run("RATEL.ALLOW", "user,address", "2001:db8::1")
+    assert error.startswith("-") and "user and address" in error and "apart" in error, error
+    for rules, key in (("user", "2001:db8::1"), ("address", "2001:db8::1"), ("user,address", "192.0.2.1")):
+        assert asker.ask("ALLOW", rules, key)["source"] == "exact"
+    assert asker.ask("PEEK", "user", "2001:db8::1")["remaining"] == 4  # what could not be decided was not charged
+
+
+def test_a_cluster_that_loses_a_primary_counts_on_with_its_replica(ratel, stores):
+    nodes = stores.cluster(3, 1)
+    server = ratel("--store", f"redis-cluster://127.0.0.1:{nodes[0].port}", rules=RULES)
+    asker = Asker(server)
+    keys = [f"key{i}" for i in range(30)]
+    assert {asker.ask("ALLOW", "open", key)["source"] for key in keys} == {"exact"}
+    primary = nodes[1]
+    wait_until(lambda: primary.cli("WAIT", 1, 100).strip() == "1", "replication")
+    primary.process.kill()
+    primary.process.wait()
+    sources = {key: asker.ask("ALLOW", "open", key)["source"] for key in keys}
+    lost = {key for key in keys if sources[key] == "failed_open"}
+    assert 0 < len(lost) < len(keys), sources  # the slots of the others go on
+    wait_until(lambda: all(asker.ask("PEEK", "open", key)["source"] == "exact" for key in keys), "exact answers")
+    for key in keys:
+        assert asker.ask("PEEK", "open", key)["remaining"] == LIMIT - (1 if key in lost else 2), key
+
+
+def test_a_slot_that_moves_while_it_is_asked_gives_no_wrong_answer(ratel, stores):
+    nodes = stores.cluster(3)
+    ids = [node.cli("CLUSTER", "MYID").strip() for node in nodes]
+    rules = "rules:\n  much: { limit: [1000000/day, 900000/day], algorithm: fixed_window, deadline: 1s }\n"
+    server = ratel("--store", f"redis-cluster://127.0.0.1:{nodes[0].port}", rules=rules)
+    slot = slot_of("user0")
+    keys = [key for key in (f"user{i}" for i in range(100_000)) if slot_of(key) == slot][:3]
+    stop = threading.Event()
+    asked = dict.fromkeys(keys, 0)
+    wrong = []
+
+    def ask_for(key):
+        asker = Asker(server)
+        while not stop.is_set():
+            reply = asker.ask("ALLOW", "much", key)
+            asked[key] += 1
+            if reply["source"] != "exact" or reply["remaining"] != 900_000 - asked[key]:
+                wrong.append((asked[key], reply))
+                return
+
+    askers = [threading.Thread(target=ask_for, args=(key,)) for key in keys]
+    for asker in askers:
+        asker.start()
+    at = next(i for i, node in enumerate(nodes) if not node.cli("GET", "{user0}").startswith("MOVED"))
+    for _ in range(4):
+        to = (at + 1) % 3
+        nodes[to].cli("CLUSTER", "SETSLOT", slot, "IMPORTING", ids[at])
+        nodes[at].cli("CLUSTER", "SETSLOT", slot, "MIGRATING", ids[to])
+        for name in nodes[at].cli("CLUSTER", "GETKEYSINSLOT", slot, 100).split():
+            time.sleep(0.05)  # some of a question's counters here, and some there
+            nodes[at].cli("MIGRATE", "127.0.0.1", nodes[to].port, name, 0, 5000)
+        for node in (nodes[to], nodes[at], nodes[3 - at - to]):
+            node.cli("CLUSTER", "SETSLOT", slot, "NODE", ids[to])
+        time.sleep(0.1)
+        at = to
+    stop.set()
+    for asker in askers:
+        asker.join()
+    assert not wrong
+    assert all(count > 10 for count in asked.values()), asked
 
 
 @pytest.mark.parametrize("what", ["nobody", "password", "database", "replica", "cluster"])

@@ -15,6 +15,21 @@ bool is_plain(const Question& question) {
                      [](const Charge& charge) { return !charge.shadow && !charge.limit->limit.unlimited; });
 }
 
+/// Shadow charges are asked apart from those that count, and unlimited ones not at all.
+Status check_together(const Question& question, const Store& store) {
+  const Charge* first[2] = {};
+  for (const Charge& charge : question.charges) {
+    if (charge.limit->limit.unlimited) continue;
+    const Charge*& with = first[charge.shadow ? 1 : 0];
+    if (with == nullptr) with = &charge;
+    if (with == &charge || store.decides_together(*with, charge)) continue;
+    return Error{ErrorCode::kBadArgument, "limits: " + with->limit->label + " and " + charge.limit->label +
+                                              " count this key under different names (`key: ip`), which a cluster "
+                                              "cannot decide in one step; ask for them apart"};
+  }
+  return Done{};
+}
+
 Answer unlimited_answer(const Question& question) {
   const auto is_decisive = [](const Charge& charge) { return !charge.shadow && charge.limit->limit.unlimited; };
   const auto decisive = std::find_if(question.charges.begin(), question.charges.end(), is_decisive);
@@ -150,6 +165,7 @@ Gate::~Gate() = default;
 
 Status Gate::prepare(Question& question) {
   if (Status status = check_question(question); !status.ok()) return status;
+  if (Status status = check_together(question, store_); !status.ok()) return status;
   if (is_plain(question)) store_.prepare(question);
   return Done{};
 }

@@ -19,8 +19,9 @@ class Gate {
   ~Gate();
 
   /// The first error of the question, if it has one: cost, key length, the same counter twice, too many limits, a verb
-  /// that does not exist for an algorithm (the text names the one that does). Nothing is changed by a bad question.
-  /// A good one is prepared (Store::prepare): call this for all questions of a batch, then ask() for each in order.
+  /// that does not exist for an algorithm (the text names the one that does), limits that the store cannot decide in
+  /// one step. Nothing is changed by a bad question. A good one is prepared (Store::prepare): call this for all
+  /// questions of a batch, then ask() for each in order.
   Status prepare(Question& question);
 
   /// REQUIRES: prepare() succeeded for this very question.

@@ -24,6 +24,8 @@ class TestStore final : public Store {
     for (Charge& charge : question.charges) charge.hash = {1, 1};
   }
 
+  bool decides_together(const Charge& a, const Charge& b) const override { return !apart || a.key == b.key; }
+
   void ask(const Question& question, Instant now, Completion done) override {
     last_question = &question;
     ++asked;
@@ -46,6 +48,7 @@ class TestStore final : public Store {
   int prepared = 0;
   int asked = 0;
   const Question* last_question = nullptr;
+  bool apart = false;                    // counters of other keys
   StoreFault fault = StoreFault::kNone;  // then it answers as SafeStore does, by the mode of the first charge
 
  private:
@@ -135,6 +138,39 @@ TEST(Gate, HandsAPlainQuestionStraightToTheStore) {
   EXPECT_EQ(store.prepared, 1);
   gate.ask(question, {}, {});
   EXPECT_EQ(store.last_question, &question) << "no copy, so nothing was allocated for it";
+}
+
+TEST(Gate, RefusesWhatTheStoreCannotDecideInOneStep) {
+  TestStore store;
+  Gate gate(store);
+  const BoundLimit user = bound("user", "5/min");
+  const BoundLimit address = bound("address", "5/min");
+  const BoundLimit lifted = bound("lifted", "unlimited");
+  struct Case {
+    std::vector<Charge> charges;
+    bool apart;
+    bool refused;
+  };
+  const Case cases[] = {
+      {{charge(user), {.limit = &address, .key = "k/64"}}, false, false},
+      {{charge(user), charge(address)}, true, false},
+      {{charge(user), {.limit = &address, .key = "k/64"}}, true, true},
+      {{charge(lifted), {.limit = &address, .key = "k/64"}}, true, false},
+      {{charge(user), {.limit = &address, .key = "k/64", .shadow = true}}, true, false},
+      {{charge(user, true), {.limit = &address, .key = "k/64", .shadow = true}}, true, true},
+  };
+  for (Case one : cases) {
+    SCOPED_TRACE(&one - cases);
+    store.apart = one.apart;
+    Question question{.charges = one.charges};
+    const Status status = gate.prepare(question);
+    ASSERT_EQ(status.ok(), !one.refused);
+    if (!one.refused) continue;
+    EXPECT_EQ(status.error().code, ErrorCode::kBadArgument);
+    EXPECT_EQ(status.error().message,
+              "limits: user and address count this key under different names (`key: ip`), which a cluster cannot "
+              "decide in one step; ask for them apart");
+  }
 }
 
 TEST(Gate, AnswersUnlimitedWithoutTheStore) {
@@ -333,9 +369,9 @@ TEST(Gate, AnOutageIsNoDenialOfAShadowRule) {
   };
   const BoundLimit limit = bound("rule", "5/min"), shadow = bound("shadow", "5/min");
   for (const StoreFault fault : {StoreFault::kUnreachable, StoreFault::kBadState}) {
-    for (const Case& c : {Case{FailureMode::kDeny, false, Source::kFailedOpen},
-                          Case{FailureMode::kAllow, false, Source::kFailedOpen},
-                          Case{FailureMode::kLocal, true, Source::kLocal}}) {
+    for (const Case& c :
+         {Case{FailureMode::kDeny, false, Source::kFailedOpen}, Case{FailureMode::kAllow, false, Source::kFailedOpen},
+          Case{FailureMode::kLocal, true, Source::kLocal}}) {
       TestStore store;
       store.fault = fault;
       Gate gate(store);

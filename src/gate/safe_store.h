@@ -35,6 +35,7 @@ class SafeStore final : public Store {
 
   void prepare(Question& question) override { remote_.prepare(question); }
   std::size_t part_of(const Question& question) const override { return remote_.part_of(question); }
+  bool decides_together(const Charge& a, const Charge& b) const override { return remote_.decides_together(a, b); }
   void ask(const Question& question, Instant now, Completion done) override;
 
   using State = StorePart::State;

@@ -78,6 +78,10 @@ std::size_t RedisStore::part_of(const Question& question) const {
   return (question.charges.front().hash[1] & kSlotBits) * kPartsMax / kClusterSlots;
 }
 
+bool RedisStore::decides_together(const Charge& a, const Charge& b) const {
+  return options_.url.topology != StoreUrl::Topology::kCluster || a.key == b.key;
+}
+
 void RedisStore::ask(const Question& question, Instant now, Completion done) {
   if (idle_.empty()) {
     if (calls_.size() == kStoreCallsMax) {

@@ -67,6 +67,8 @@ class RedisStore final : public Store, private LinkReceiver {
   void prepare(Question& question) override;
   /// Of a cluster, by ranges of slots: servers own ranges, so what one of them fails stays to a few parts.
   std::size_t part_of(const Question& question) const override;
+  /// A cluster does where both count the same key, since that is the hash tag.
+  bool decides_together(const Charge& a, const Charge& b) const override;
   void ask(const Question& question, Instant now, Completion done) override;
 
   /// REQUIRES: called at next_us() or soon after; may be called at any time.

@@ -31,7 +31,10 @@ class Store {
   static constexpr std::size_t kPartsMax = 16;
   virtual std::size_t part_of(const Question&) const { return 0; }
 
-  /// REQUIRES: the question is valid (gate/ checks) and prepared.
+  /// Whether both may be of one question. Where counters lie apart, those of one key lie together.
+  virtual bool decides_together(const Charge&, const Charge&) const { return true; }
+
+  /// REQUIRES: the question is valid (gate/ checks) and prepared, and all its charges can be decided together.
   virtual void ask(const Question& question, Instant now, Completion done) = 0;
 };
 
