@@ -1,7 +1,8 @@
 """What the documentation shows is what happens: its commands run word for word, its rules load, its programs are ours.
 
 A ```console block is a session with a server that `./run` would start: lines after `$ ` are run by a shell, in order,
-the blocks of one file against one server, and their output must be the one shown. Only two things are not taken at
+the blocks of one file against one server, and their output must be the one shown. A page that speaks of a second one
+has two, which share a store. Only two things are not taken at
 their word: the default ports, which stand for those of the test's server, and numbers from 1000 on, which may be any
 such number, because time passes.
 """
@@ -37,22 +38,32 @@ def pattern_of(output):
     return re.sub(r"\d{4,}", r"\\d{4,}", re.escape(output))
 
 
-def prepared(command, server):
+SECOND = "6391"
+
+
+def prepared(command, server, second):
     """For ports of its own, and redis-cli talking to no terminal as it does to one."""
+    if second:
+        command = command.replace(SECOND, str(second.resp_port))
     command = command.replace("6390", str(server.resp_port)).replace("8080", server.http.rsplit(":", 1)[1])
     command = re.sub(r"\bratel ask\b", f"ratel ask --server {server.resp}", command)
     return re.sub(r"\bredis-cli\b", "redis-cli --no-raw", command)
 
 
 @pytest.mark.parametrize("page", SESSIONS, ids=lambda page: page.name)
-def test_sessions(ratel, page):
+def test_sessions(ratel, stores, page):
     program("redis-cli")
     program("curl")
-    server = ratel("--config", ROOT / "examples/ratel.yaml", rules=None)
+    flags = ["--config", ROOT / "examples/ratel.yaml"]
+    second = None
+    if SECOND in page.read_text(encoding="utf-8"):
+        flags += ["--store", f"redis://127.0.0.1:{stores.start().port}"]
+        second = ratel(*flags, rules=None)
+    server = ratel(*flags, rules=None)
     path = os.pathsep.join([str(ratel_binary().parent), os.environ["PATH"]])
     for block in blocks(page, "console"):
         for command, output in steps(block):
-            done = subprocess.run(["bash", "-c", prepared(command, server)], cwd=ROOT, env={**os.environ, "PATH": path},
+            done = subprocess.run(["bash", "-c", prepared(command, server, second)], cwd=ROOT, env={**os.environ, "PATH": path},
                                   capture_output=True, text=True, timeout=START_S, check=False)
             said = (done.stdout + done.stderr).replace("\r", "").rstrip("\n")
             said = "\n".join(line.rstrip() for line in said.split("\n"))
