@@ -63,8 +63,9 @@ def test_sessions(ratel, stores, page):
     path = os.pathsep.join([str(ratel_binary().parent), os.environ["PATH"]])
     for block in blocks(page, "console"):
         for command, output in steps(block):
-            done = subprocess.run(["bash", "-c", prepared(command, server, second)], cwd=ROOT, env={**os.environ, "PATH": path},
-                                  capture_output=True, text=True, timeout=START_S, check=False)
+            done = subprocess.run(["bash", "-c", prepared(command, server, second)], cwd=ROOT,
+                                  env={**os.environ, "PATH": path}, capture_output=True, text=True, timeout=START_S,
+                                  check=False)
             said = (done.stdout + done.stderr).replace("\r", "").rstrip("\n")
             said = "\n".join(line.rstrip() for line in said.split("\n"))
             assert re.fullmatch(pattern_of(output), said), f"$ {command}\nshown:\n{output}\nsaid:\n{said}"
