@@ -15,7 +15,6 @@ import urllib.request
 
 import pytest
 
-from conftest import run_ratel
 from faulty_proxy import FaultyProxy
 from stores import wait_until
 
@@ -450,29 +449,3 @@ def test_a_slot_that_moves_while_it_is_asked_gives_no_wrong_answer(ratel, stores
         asker.join()
     assert not wrong
     assert all(count > 10 for count in asked.values()), asked
-
-
-@pytest.mark.parametrize("what", ["nobody", "password", "database", "replica", "cluster"])
-def test_a_store_that_cannot_decide_ends_the_start_with_one_line(stores, what, tmp_path):
-    url, says = {
-        "nobody": lambda: (f"redis://127.0.0.1:{stores.port()}", "refused"),
-        "password": lambda: (f"redis://:wrong@127.0.0.1:{stores.start('--requirepass', 'right').port}", "WRONGPASS"),
-        "database": lambda: (f"redis://127.0.0.1:{stores.start().port}/99", "DB index"),
-        "replica": lambda: (f"redis://127.0.0.1:{stores.replicated(1)[1][0].port}", "replica"),
-        "cluster": lambda: (f"redis-cluster://127.0.0.1:{stores.start().port}", "cluster"),
-    }[what]()
-    began = time.monotonic()
-    done = run_ratel("serve", "--store", url, "--resp", "127.0.0.1:0", "--http", "off", cwd=tmp_path)
-    assert done.returncode == 1
-    assert len(done.stderr.strip().splitlines()) == 1, done.stderr
-    assert says in done.stderr and "wrong" not in done.stderr.lower().replace("wrongpass", ""), done.stderr
-    assert time.monotonic() - began < 10
-
-
-def test_a_degraded_start_is_possible_when_asked_for(ratel, stores):
-    port = stores.port()
-    server = ratel("--store", f"redis://127.0.0.1:{port}", "--start-degraded", rules=RULES)
-    asker = Asker(server)
-    assert asker.ask("ALLOW", "closed", "k")["source"] == "failed_closed"
-    stores.start(port=port)
-    wait_until(lambda: asker.ask("ALLOW", "closed", "k")["source"] == "exact", "exact answer", timeout_s=10)

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "redis/store_advice.h"
+
 namespace ratel {
 namespace {
 
@@ -90,7 +92,8 @@ Status SharedStore::Loop::probe() {
     if (seen.answered && now_us >= until_us) {
       const std::string why = remote().last_error();
       return Error{ErrorCode::kConfiguration, "the store " + shared_.name_ + " does not decide: " +
-                                                  (why.empty() ? name_of(seen.answer.fault) : why)};
+                                                  with_store_advice(why.empty() ? name_of(seen.answer.fault) : why,
+                                                                    shared_.options_.url.topology)};
     }
     if (seen.answered && now_us >= ask_us) {
       ask_us = now_us + kProbeAgain_us;

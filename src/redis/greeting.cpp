@@ -105,7 +105,9 @@ Greeting::Verdict Greeting::helloed(RespReply reply) {
   if (reply.kind() != RespReply::Kind::kError) {
     resp3_ = true;
     if (const auto role = reply.find("role")) note_role(role->text());
-    return Verdict::kNext;
+    if (const auto name = reply.find("server")) product_.name = name->text();
+    if (const auto version = reply.find("version")) product_.version = version->text();
+    return moded(reply);
   }
   const Kind kind = read_store_error(reply.text()).kind;
   if (kind == Kind::kUnknownCommand || kind == Kind::kNoPermission) {
@@ -114,6 +116,15 @@ Greeting::Verdict Greeting::helloed(RespReply reply) {
   }
   error_ = without_password(reply.text());
   return Verdict::kRefused;
+}
+
+/// Of a cluster's slots one node would answer for some and refuse the others, and a sentinel has no counters at all.
+Greeting::Verdict Greeting::moded(RespReply hello) {
+  const auto told = hello.find("mode");
+  const std::string_view mode = told ? told->text() : std::string_view();
+  if (mode == "sentinel" && options_->to != LinkOptions::To::kSentinel) error_ = "it is a sentinel";
+  if (mode == "cluster" && options_->to == LinkOptions::To::kPrimary) error_ = "it is a node of a cluster";
+  return error_.empty() ? Verdict::kNext : Verdict::kRefused;
 }
 
 /// Servers repeat the arguments of a command that they do not know.
@@ -138,7 +149,9 @@ void Greeting::note_error(Step step, std::string_view text) {
   if (kind == Kind::kLoading || kind == Kind::kBusy) not_yet_ = true;
   // A server that cannot persist or has lost its replicas is alive; what it thinks of our scripts it says there.
   if (step == Step::kPing && kind != Kind::kNotAuthenticated) return;
-  if (error_.empty()) error_ = text;
+  if (!error_.empty()) return;
+  const bool too_old = step == Step::kScript && product_.is_too_old();
+  error_ = too_old ? "it is " + product_.text() + ", which is too old" : std::string(text);
 }
 
 Greeting::Verdict Greeting::settled() {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/micros.h"
+#include "redis/store_facts.h"
 #include "wire/resp_reply.h"
 
 namespace ratel {
@@ -20,7 +21,7 @@ inline constexpr std::size_t kLinkScriptsMax = 8;
 
 struct LinkOptions {
   enum class To : std::uint8_t {
-    kPrimary,   // what a replica answers ends the connection
+    kPrimary,   // what a replica answers ends the connection, and what a node of a cluster does
     kAnyNode,   // of a cluster: what it is, its slot map says
     kSentinel,  // no database and no scripts there
   };
@@ -66,6 +67,7 @@ class Greeting {
   enum class Stage : std::uint8_t { kHello, kAuth, kSettle };
 
   Verdict helloed(RespReply reply);
+  Verdict moded(RespReply hello);
   Verdict settled();
   std::string without_password(std::string_view text) const;
   void note_role(std::string_view role);
@@ -76,6 +78,7 @@ class Greeting {
   bool resp3_ = false;
   bool replica_ = false;
   bool not_yet_ = false;
+  ServerProduct product_;  // as HELLO tells
   std::string error_;
 };
 

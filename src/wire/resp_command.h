@@ -2,6 +2,7 @@
 // Commands as a Redis client sends them. Pure; any thread.
 
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -9,5 +10,6 @@ namespace ratel {
 
 /// Appends an array of bulk strings, which may hold any bytes.
 void append_command(std::initializer_list<std::string_view> arguments, std::string& out);
+void append_command(std::span<const std::string> arguments, std::string& out);
 
 }  // namespace ratel

@@ -17,6 +17,9 @@ TEST(RespCommand, IsReadBackAsItWas) {
   EXPECT_EQ(parsed.consumed, bytes.size() - before);
   const std::vector<std::string_view> expected = {"SET", "a key\r\n", std::string_view("\0x", 2), ""};
   EXPECT_EQ(std::vector(parser.arguments().begin(), parser.arguments().end()), expected);
+  std::string same;
+  append_command(std::vector<std::string>(expected.begin(), expected.end()), same);
+  EXPECT_EQ(same, bytes.substr(before));
 }
 
 }  // namespace
