@@ -69,7 +69,7 @@ def test_leases(ratel):
     lease = client.ask("acquire", rule="checkout", key="shop")["lease_id"]
     assert client.ask("renew", rule="checkout", key="shop", lease_id=lease, ttl_ms=60_000)["ok"] is True
     assert client.ask("release", rule="checkout", key="shop", lease_id=lease) == {
-        "ok": True, "remaining": 20, "reset_after_ms": 0}
+        "ok": True, "remaining": 20, "reset_after_ms": 0, "source": "exact"}
     assert client.ask("release", rule="checkout", key="shop", lease_id=lease)["ok"] is False
 
 

@@ -17,6 +17,7 @@ constexpr const char* kRules = R"(
 rules:
   strict: { limit: 5/min, on_store_failure: deny, deadline: 20ms }
   loose: { limit: 5/min, on_store_failure: allow, deadline: 5s }
+  slots: { limit: 5 concurrent }
 )";
 
 Answer closed() {
@@ -35,6 +36,25 @@ TEST(Degraded, RespMarksEachAnswer) {
   EXPECT_EQ(bench.run("RATEL.ALLOW strict k"), R"([0 5 0 40 0 "failed_closed" "strict"])");
   bench.store.instead = alone();
   EXPECT_EQ(bench.run("RATEL.ALLOW strict k"), R"([1 5 1 0 0 "local" "strict"])");
+}
+
+TEST(Degraded, RenewingAndReleasingAreMarked) {
+  Answer open = {.decision = {.allowed = true, .source = Source::kFailedOpen}, .ok = true};
+  open.fault = StoreFault::kUnreachable;
+  RespBench resp(kRules);
+  HttpBench http({.rules = kRules});
+  for (const char* verb : {"renew", "release"}) {
+    resp.store.instead = http.store.instead = open;
+    EXPECT_EQ(resp.run("RATEL." + std::string(verb) + " slots k id"), R"([1 0 0 "failed_open"])") << verb;
+    const std::string path = "/v1/" + std::string(verb);
+    const std::string body = R"({"rule": "slots", "key": "k", "lease_id": "id"})";
+    EXPECT_THAT(http.ask(path, body),
+                HasSubstr(R"({"ok":true,"remaining":0,"reset_after_ms":0,"source":"failed_open"})"));
+    resp.store.instead = http.store.instead = closed();
+    EXPECT_EQ(resp.run("RATEL." + std::string(verb) + " slots k id"), R"([0 0 0 "failed_closed"])") << verb;
+    EXPECT_THAT(http.ask(path, body),
+                HasSubstr(R"("ok":false,"remaining":0,"reset_after_ms":0,"source":"failed_closed")"));
+  }
 }
 
 TEST(Degraded, ThrottleHasNoRoomForAMarkSoThatItsNoIsAnError) {

@@ -172,6 +172,7 @@ void write_item(const HttpItem& item, JsonWriter& json) {
     json.member("ok", item.answer.ok);
     write_count("remaining", item.answer.decision.remaining, json);
     write_milliseconds("reset_after_ms", item.answer.decision.reset_after, json);
+    json.member("source", std::string_view(name_of(item.answer.decision.source)));
   } else {
     write_decision(item, json);
   }

@@ -80,11 +80,11 @@ TEST(HttpQuestion, HasAVerbAPath) {
        R"({"allowed":false,"limit":2,"remaining":1,"retry_after_ms":30000,"reset_after_ms":30000,"source":"exact",)"
        R"("rule":"slots","lease_id":null,"violated":["slots"]})"},
       {"/v1/renew", R"({"rule":"slots","key":"u","lease_id":"one","ttl_ms":5000})",
-       R"({"ok":true,"remaining":1,"reset_after_ms":5000})"},
+       R"({"ok":true,"remaining":1,"reset_after_ms":5000,"source":"exact"})"},
       {"/v1/renew", R"({"rule":"slots","key":"u","lease_id":"three"})",
-       R"({"ok":false,"remaining":1,"reset_after_ms":5000})"},
+       R"({"ok":false,"remaining":1,"reset_after_ms":5000,"source":"exact"})"},
       {"/v1/release", R"({"rule":"slots","key":"u","lease_id":"one"})",
-       R"({"ok":true,"remaining":2,"reset_after_ms":0})"},
+       R"({"ok":true,"remaining":2,"reset_after_ms":0,"source":"exact"})"},
       {"/v1/allow", R"({"rule":"free","key":"u","cost":1000})",
        R"({"allowed":true,"limit":null,"remaining":null,"retry_after_ms":0,"reset_after_ms":0,"source":"exact",)"
        R"("rule":"free","violated":[]})"},

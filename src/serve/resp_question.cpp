@@ -33,13 +33,15 @@ void write_throttle(const Answer& answer, RespWriter& writer) {
 }
 
 void write_lease(const Answer& answer, RespWriter& writer) {
-  writer.record(3);
+  writer.record(4);
   writer.field("ok");
   writer.integer(answer.ok ? 1 : 0);
   writer.field("remaining");
   writer.integer(answer.decision.remaining);
   writer.field("reset_after_ms");
   writer.integer(milliseconds(answer.decision.reset_after));
+  writer.field("source");
+  writer.bulk(name_of(answer.decision.source));
 }
 
 void write_violated(const RespQuestion& asked, RespWriter& writer) {

@@ -97,11 +97,11 @@ TEST(Ratel, AnswersInAFixedOrderInResp2) {
            {{0, "RATEL.ACQUIRE slots u ID a", "[1 2 1 0 10000 \"exact\" \"slots\" \"a\"]"},
             {0, "RATEL.ACQUIRE slots u ID b TTL 3000", "[1 2 0 0 10000 \"exact\" \"slots\" \"b\"]"},
             {0, "RATEL.ACQUIRE slots u ID c", "[0 2 0 3000 10000 \"exact\" \"slots\" nil]"},
-            {0, "RATEL.RENEW slots u b", "[1 0 10000]"},
-            {0, "RATEL.RENEW slots u b TTL 20000", "[1 0 20000]"},
-            {0, "RATEL.RENEW slots u c", "[0 0 20000]"},
-            {0, "RATEL.RELEASE slots u a", "[1 1 20000]"},
-            {0, "RATEL.RELEASE slots u a", "[0 1 20000]"},
+            {0, "RATEL.RENEW slots u b", "[1 0 10000 \"exact\"]"},
+            {0, "RATEL.RENEW slots u b TTL 20000", "[1 0 20000 \"exact\"]"},
+            {0, "RATEL.RENEW slots u c", "[0 0 20000 \"exact\"]"},
+            {0, "RATEL.RELEASE slots u a", "[1 1 20000 \"exact\"]"},
+            {0, "RATEL.RELEASE slots u a", "[0 1 20000 \"exact\"]"},
             {0, "RATEL.ACQUIRE LIMIT '1 concurrent' u ID a", "[1 1 0 0 30000 \"exact\" \"1 concurrent\" \"a\"]"}}},
           {"unlimited", {{0, "RATEL.ALLOW free u COST 1000", "[1 -1 -1 0 0 \"exact\" \"free\"]"}}},
           {"closed", {{0, "RATEL.ALLOW closed u", "[0 0 0 -1 0 \"exact\" \"closed\"]"}}},
@@ -128,7 +128,7 @@ TEST(Ratel, NamesTheFieldsInResp3) {
             {0, "RATEL.ACQUIRE slots u ID b",
              "{allowed: 0, limit: 2, remaining: 0, retry_after_ms: 10000, reset_after_ms: 10000, source: \"exact\", "
              "rule: \"slots\", lease_id: nil}"},
-            {0, "RATEL.RENEW slots u a", "{ok: 1, remaining: 0, reset_after_ms: 10000}"}}},
+            {0, "RATEL.RENEW slots u a", "{ok: 1, remaining: 0, reset_after_ms: 10000, source: \"exact\"}"}}},
           {"throttle is a list in both", {{0, "CL.THROTTLE k 15 30 60", "[0 16 15 -1 2]"}}},
       },
       "3");
@@ -141,7 +141,7 @@ TEST(Ratel, ALeaseWithoutANameIsGivenOne) {
   const auto id_in = [](const std::string& reply) { return reply.substr(reply.size() - 34, 32); };
   EXPECT_EQ(id_in(first).find_first_not_of("0123456789abcdef"), std::string::npos) << first;
   EXPECT_NE(id_in(first), id_in(second));
-  EXPECT_EQ(bench.run("RATEL.RELEASE slots u " + id_in(first)), "[1 1 10000]");
+  EXPECT_EQ(bench.run("RATEL.RELEASE slots u " + id_in(first)), "[1 1 10000 \"exact\"]");
 }
 
 TEST(Ratel, NamesWhatIsWrongAndChangesNothing) {
@@ -183,7 +183,7 @@ TEST(Ratel, NamesWhatIsWrongAndChangesNothing) {
   for (const BadCase& c : cases) EXPECT_EQ(bench.run(c.words), c.reply) << c.words;
   EXPECT_EQ(bench.run("RATEL.ALLOW LIMIT 5/mn u").substr(0, 40), "(ERR limit `5/mn`: position 3: expected ");
   EXPECT_EQ(bench.run("RATEL.PEEK login u"), "[1 5 5 0 0 \"exact\" \"login\"]");
-  EXPECT_EQ(bench.run("RATEL.RENEW slots u a"), "[0 2 0]");
+  EXPECT_EQ(bench.run("RATEL.RENEW slots u a"), "[0 2 0 \"exact\"]");
   EXPECT_FALSE(bench.session->finished());
   EXPECT_EQ(bench.metrics.rejections(Rejected::kUnknownRule), 1U);
   EXPECT_EQ(bench.metrics.rejections(Rejected::kBadArgument),

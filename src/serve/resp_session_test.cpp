@@ -122,8 +122,8 @@ TEST(RespSession, ALateAnswerSpeaksTheVersionOfItsQuestion) {
   bench.store.answer();
   bench.store.answer();
   const std::string output = bench.take();
-  EXPECT_EQ(output.substr(0, 4), "*3\r\n");
-  EXPECT_NE(output.find("%3\r\n$2\r\nok"), std::string::npos);
+  EXPECT_EQ(output.substr(0, 4), "*4\r\n");
+  EXPECT_NE(output.find("%4\r\n$2\r\nok"), std::string::npos);
 }
 
 TEST(RespSession, QuestionsOwnWhatTheyPointTo) {
