@@ -63,6 +63,7 @@ Engine::Engine(const Settings& settings, const Options& options, const Clock& cl
       held_bytes_max_(std::max(options.max_memory_bytes / kHeldShare, kHeldBytesMin)),
       shared_(shared),
       store_({.seed = options.seed, .max_memory_bytes = options.max_memory_bytes, .start = start_}),
+      metrics_(shared != nullptr),
       server_(clock, options.loops, [this](int loop) { return worker_options(loop); }) {
   for (int i = 0; i < options.loops; ++i) loops_.push_back(std::make_unique<Loop>(*this, server_.loop(i)));
   if (shared != nullptr) loops_.front()->shared->keep_heartbeat();
@@ -97,7 +98,7 @@ Worker::Options Engine::worker_options(int loop) {
     own().report.tick(*own().shared, now, log_);
   };
   if (shared_ != nullptr) options.settle = [own] { own().shared->turn_ended(); };
-  options.turn_ended = [own](Micros took_us) { own().metrics.answered(took_us); };
+  options.turn_ended = [own](Micros now_us) { own().metrics.sent(now_us); };
   options.accept_failed = [this, own](int error) {
     own().accept_failures.note(clock_.now(), {{"error", std::strerror(error)}});
   };
@@ -216,6 +217,12 @@ void Engine::collect_store(std::vector<Sample>& samples) const {
   samples.push_back(sample(Kind::kGauge, "ratel_store_processes",
                            "Processes that share the store; while it is away, as many as were last seen.",
                            shared_->local().processes()));
+  Sample durations = sample(Kind::kHistogram, "ratel_store_duration_seconds",
+                            "From asking the store to its answer, or to giving it up; questions that it was not asked "
+                            "for want of a connection are not in it.",
+                            0);
+  for (const auto& loop : loops_) loop->report.published().durations.add_to(durations.durations);
+  samples.push_back(std::move(durations));
   sum("ratel_store_breaker_opened_total", "Times that an event loop stopped asking the store.", &Published::opened);
   sum("ratel_store_charged_total", "Units admitted without the store and charged to it since.", &Published::charged);
   sum("ratel_store_charges_lost_total", "Units admitted without the store that it was perhaps not told of.",

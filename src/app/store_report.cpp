@@ -22,6 +22,7 @@ void StoreReport::Loop::tick(SharedStore::Loop& shared, Instant now, Log& log) {
   published_.late.set(counters.late);
   published_.clamped.set(counters.clamped);
   published_.healed.set(counters.healed);
+  published_.durations.set(shared.safe().durations());
   published_.is_up = is_up;
 }
 

@@ -27,6 +27,7 @@ class StoreReport {
     struct Published {
       Counter opened, charged, lost;
       Counter retried, redirected, script_missing, late, clamped, healed;
+      SharedDurations durations;
       std::atomic<bool> is_up{true};
     };
     const Published& published() const { return published_; }

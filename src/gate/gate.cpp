@@ -135,7 +135,8 @@ class Gate::Split {
       answer.violated = static_cast<std::uint16_t>(answer.violated | shadow_.answer.violated);
     }
     if (shadow_.asked()) {
-      if (answer.fault == StoreFault::kNone) answer.fault = shadow_.answer.fault;
+      answer.shadow_fault = shadow_.answer.fault;
+      answer.shadow_source = shadow_decided() ? shadow_.answer.decision.source : Source::kFailedOpen;
       answer.faulty = static_cast<std::uint16_t>(answer.faulty | shadow_.answer.faulty);
     }
     return answer;

@@ -28,7 +28,7 @@ class Gate {
   ///
   /// Where charges are unlimited or shadow, the answer's indices are still those of the question. Unlimited charges
   /// deny nothing and bind nothing, unless there are no others: then limit and remaining are kUnlimited. Shadow charges
-  /// add would_deny and their bits of `violated`, and their fault where those that count have none. A no for want of a
+  /// add would_deny, their bits of `violated` and `faulty`, and shadow_source and shadow_fault. A no for want of a
   /// store is no would_deny. Where all are shadow the answer is theirs, but for the verdict: the whole cost is allowed,
   /// at once.
   void ask(const Question& question, Instant now, Completion done);

@@ -383,11 +383,16 @@ TEST(Gate, AnOutageIsNoDenialOfAShadowRule) {
       EXPECT_EQ(both.decision.would_deny, c.would_deny);
       EXPECT_EQ(both.violated, c.would_deny ? 0b10 : 0);
       EXPECT_EQ(both.fault, fault);
+      EXPECT_EQ(both.decision.source, Source::kFailedOpen);
+      EXPECT_EQ(both.shadow_fault, fault);
+      EXPECT_EQ(both.shadow_source, c.alone);
       EXPECT_EQ(both.faulty, fault == StoreFault::kBadState ? 0b11 : 0);
 
       const BoundLimit unlimited = bound("free", "unlimited");
       const Answer only_watched = ask(gate, {charge(unlimited), watching}, {});
-      EXPECT_EQ(only_watched.fault, fault) << "lost";
+      EXPECT_EQ(only_watched.fault, StoreFault::kNone) << "what counts needs no store";
+      EXPECT_EQ(only_watched.shadow_fault, fault) << "lost";
+      EXPECT_EQ(only_watched.shadow_source, c.alone);
       EXPECT_EQ(only_watched.decision.source, Source::kExact);
       EXPECT_EQ(only_watched.decision.would_deny, c.would_deny);
 
@@ -397,6 +402,8 @@ TEST(Gate, AnOutageIsNoDenialOfAShadowRule) {
       EXPECT_EQ(all_shadow.decision.would_deny, c.would_deny);
       EXPECT_EQ(all_shadow.violated, c.would_deny ? 1 : 0);
       EXPECT_EQ(all_shadow.fault, fault);
+      EXPECT_EQ(all_shadow.shadow_fault, fault);
+      EXPECT_EQ(all_shadow.shadow_source, c.alone);
     }
   }
 }

@@ -26,8 +26,11 @@ class SafeStore::Pending {
     StorePart& part = *pending.part_;
     const Micros asked_us = pending.asked_us_;
     const Completion done = pending.done_;
-    pending.store_.idle_.emplace_back(&pending);  // before it answers, since the answer may ask again
-    done(part.answered(question, asked_us, answer));
+    SafeStore& store = pending.store_;
+    store.idle_.emplace_back(&pending);  // before it answers, since the answer may ask again
+    const Instant now = store.shared_.clock.now();
+    if (answer.fault != StoreFault::kUnreachable) store.durations_.add(now.monotonic_us - asked_us);
+    done(part.answered(question, answer, now));
   }
 
   SafeStore& store_;

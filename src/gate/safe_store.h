@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/durations.h"
 #include "gate/store_part.h"
 #include "store/local_share.h"
 #include "store/store.h"
@@ -29,7 +30,8 @@ namespace ratel {
 
 class SafeStore final : public Store {
  public:
-  /// All loans, but that the store owes no answer any more when this is destroyed.
+  /// All loans, but that the store owes no answer any more when this is destroyed. `clock` is read for each answer, so
+  /// it had better be the event loop's.
   SafeStore(Store& remote, LocalShare& local, const Clock& clock, Randomness& randomness);
   ~SafeStore() override;
 
@@ -49,6 +51,8 @@ class SafeStore final : public Store {
   void tick(Instant now);
 
   const Stats& stats() const { return stats_; }
+  /// From asking the store to its answer or its failing to give one; of what it was not asked there is none.
+  const Durations& durations() const { return durations_; }
 
  private:
   class Pending;
@@ -57,6 +61,7 @@ class SafeStore final : public Store {
 
   Store& remote_;
   Stats stats_;
+  Durations durations_;
   const StorePart::Shared shared_;
   std::array<std::unique_ptr<StorePart>, kPartsMax> parts_;  // those that were asked
   std::vector<std::unique_ptr<Pending>> idle_;               // reused, so that asking allocates nothing after warm-up

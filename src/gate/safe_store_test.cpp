@@ -1,106 +1,13 @@
-// over 500 lines: one store in all its states, with one fake before it
-
 #include "gate/safe_store.h"
 
 #include <gtest/gtest.h>
 
-#include <deque>
-#include <map>
-#include <string>
 #include <vector>
 
-#include "base/prng.h"
-#include "limit/decide.h"
-#include "store/store_testing.h"
+#include "gate/safe_store_testing.h"
 
 namespace ratel {
 namespace {
-
-/// Decides, or fails in one way, at once or when told.
-class FakeRemote final : public Store {
- public:
-  void prepare(Question& question) override {
-    for (Charge& charge : question.charges) charge.hash = {std::hash<std::string_view>{}(charge.key) | 1, 1};
-  }
-  void ask(const Question& question, Instant now, Completion done) override {
-    ++asked;
-    if (late) {
-      waiting.push_back({&question, now, done});
-    } else {
-      answer({&question, now, done}, part_of(question) == down_part ? StoreFault::kUnreachable : fault);
-    }
-  }
-  /// Keys that begin with a capital letter are of the part of it.
-  std::size_t part_of(const Question& question) const override {
-    const char first = question.charges.front().key.front();
-    return first >= 'A' && first <= 'P' ? static_cast<std::size_t>(first - 'A') : 0;
-  }
-  void answer_next(StoreFault with) {
-    const Waiting one = waiting.front();
-    waiting.pop_front();
-    answer(one, with);
-  }
-
-  struct Waiting {
-    const Question* question;
-    Instant now;
-    Completion done;
-  };
-  StoreFault fault = StoreFault::kNone;
-  bool late = false;
-  std::int64_t room = kCountMax;  // for any question
-  int asked = 0;
-  std::deque<Waiting> waiting;
-  std::map<std::string, std::int64_t, std::less<>> spent, probed;  // by key, of what was decided
-  std::size_t down_part = kPartsMax;                               // is unreachable
-
- private:
-  void answer(const Waiting& one, StoreFault with) {
-    Answer answer{.fault = with};
-    if (with == StoreFault::kNone) {
-      const std::int64_t granted = std::min(one.question->cost, room);
-      answer.decision = {.allowed = true, .limit = 100, .granted = granted};
-      const Charge& charge = one.question->charges.front();
-      (charge.limit->identity == probe_limit().identity ? probed : spent)[std::string(charge.key)] += granted;
-    }
-    if (with == StoreFault::kBadState) answer.faulty = 1;
-    one.done(answer);
-  }
-};
-
-class SafeStoreTest : public testing::Test {
- protected:
-  Answer ask(FailureMode mode, std::int64_t cost = 1, Verb verb = Verb::kAllow) {
-    std::array<Charge, 1> charges{Charge{.limit = &limit_, .key = "k", .on_failure = mode}};
-    return ask(charges, cost, verb);
-  }
-  Answer ask(std::span<Charge> charges, std::int64_t cost = 1, Verb verb = Verb::kAllow) {
-    Question question{.verb = verb, .charges = charges, .cost = cost};
-    Answer answer;
-    safe_.prepare(question);
-    safe_.ask(question, clock_.now(), {keep_answer, &answer, 0});
-    return answer;
-  }
-  void open() {
-    remote_.fault = StoreFault::kUnreachable;
-    for (int i = 0; i < Breaker::kFailuresInARow; ++i) ask(FailureMode::kAllow);
-    ASSERT_EQ(safe_.state(), SafeStore::State::kDown);
-  }
-  void tick_when_due() {
-    const Micros due_us = safe_.due_us();
-    ASSERT_NE(due_us, SafeStore::kNone_us);
-    clock_.advance_us(std::max<Micros>(0, due_us - clock_.now().monotonic_us));
-    safe_.tick(clock_.now());
-  }
-
-  ManualClock clock_{at(kStart_us)};
-  Prng prng_{1};
-  KnownDebts debts_{64};
-  LocalShare local_{{.start = at(kStart_us)}, debts_};
-  FakeRemote remote_;
-  SafeStore safe_{remote_, local_, clock_, prng_};
-  BoundLimit limit_ = gcra(100, kDay_us);
-};
 
 TEST_F(SafeStoreTest, PassesDecisionsOn) {
   const Answer answer = ask(FailureMode::kDeny);
@@ -108,6 +15,21 @@ TEST_F(SafeStoreTest, PassesDecisionsOn) {
   EXPECT_EQ(answer.decision.source, Source::kExact);
   EXPECT_EQ(answer.fault, StoreFault::kNone);
   EXPECT_EQ(safe_.due_us(), SafeStore::kNone_us);
+}
+
+TEST_F(SafeStoreTest, MeasuresFromAskingTheStoreToItsAnswer) {
+  remote_.late = true;
+  std::array<Charge, 1> charges{Charge{.limit = &limit_, .key = "k"}};
+  const Question question{.charges = charges};
+  Answer answer;
+  // Any answer is one, as is giving it up; of what was not asked there is none.
+  for (const StoreFault fault : {StoreFault::kNone, StoreFault::kTimeout, StoreFault::kUnreachable}) {
+    safe_.ask(question, clock_.now(), {keep_answer, &answer, 0});
+    clock_.advance_us(30);
+    remote_.answer_next(fault);
+  }
+  EXPECT_EQ(safe_.durations().sum_us, 60U);
+  EXPECT_EQ(safe_.durations().counts[Durations::bucket_of(30)], 2U);
 }
 
 TEST_F(SafeStoreTest, AnswersByTheFailureModeAndSaysWhy) {
@@ -187,16 +109,12 @@ TEST_F(SafeStoreTest, WhatNeverFitsIsDeniedWithoutAStoreInEveryMode) {
     std::int64_t cost;
     bool never;
   };
-  const Case cases[] = {{"above", limit_, Verb::kAllow, 101, true},
-                        {"all of it", limit_, Verb::kAllow, 100, false},
-                        {"above, to see", limit_, Verb::kPeek, 101, true},
-                        {"above, booked", limit_, Verb::kReserve, 101, true},
-                        {"up to more", limit_, Verb::kAtMost, 101, false},
-                        {"given back", limit_, Verb::kRefund, 101, false},
-                        {"nothing at all", none, Verb::kAllow, 1, true},
-                        {"up to some of nothing", none, Verb::kAtMost, 5, true},
-                        {"nothing of nothing", none, Verb::kAllow, 0, false},
-                        {"no slot", no_slot, Verb::kAcquire, 1, true}};
+  const Case cases[] = {
+      {"above", limit_, Verb::kAllow, 101, true},           {"all of it", limit_, Verb::kAllow, 100, false},
+      {"above, to see", limit_, Verb::kPeek, 101, true},    {"above, booked", limit_, Verb::kReserve, 101, true},
+      {"up to more", limit_, Verb::kAtMost, 101, false},    {"given back", limit_, Verb::kRefund, 101, false},
+      {"nothing at all", none, Verb::kAllow, 1, true},      {"up to some of nothing", none, Verb::kAtMost, 5, true},
+      {"nothing of nothing", none, Verb::kAllow, 0, false}, {"no slot", no_slot, Verb::kAcquire, 1, true}};
   open();
   for (const FailureMode mode : {FailureMode::kLocal, FailureMode::kAllow, FailureMode::kDeny}) {
     for (const Case& c : cases) {

@@ -75,12 +75,11 @@ StorePart::StorePart(const Shared& shared, std::size_t part)
 
 StorePart::~StorePart() = default;
 
-Answer StorePart::answered(const Question& question, Micros asked_us, const Answer& answer) {
+Answer StorePart::answered(const Question& question, const Answer& answer, Instant now) {
   if (answer.fault == StoreFault::kNone) {
-    if (state_ == State::kUp) breaker_.succeeded(asked_us);
+    if (state_ == State::kUp) breaker_.succeeded(now.monotonic_us);
     return answer;
   }
-  const Instant now = shared_.clock.now();
   learn(answer.fault, now);
   Answer instead = stand_in(question, answer.fault, now);
   instead.faulty = answer.faulty;

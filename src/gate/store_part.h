@@ -44,9 +44,8 @@ class StorePart {
   StorePart& operator=(const StorePart&) = delete;
 
   State state() const { return state_; }
-  /// What to answer to a question that was asked then (monotonic) and that the store answered so. Nearly all are
-  /// decided, and for those no clock is read.
-  Answer answered(const Question& question, Micros asked_us, const Answer& answer);
+  /// What to answer to a question that the store answered so.
+  Answer answered(const Question& question, const Answer& answer, Instant now);
   /// What to answer without the store.
   Answer stand_in(const Question& question, StoreFault fault, Instant now);
 

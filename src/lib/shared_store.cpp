@@ -47,9 +47,10 @@ Status SharedStore::probe() {
 SharedStore::Loop::Loop(SharedStore& shared, EventLoop& loop)
     : shared_(shared),
       loop_(loop),
+      turn_(loop),
       remote_(loop, shared.clock_, shared.resolver_, shared.tls_ ? &*shared.tls_ : nullptr, shared.redis_options(),
               randomness_),
-      safe_(remote_.store(), shared.local_, shared.clock_, randomness_) {}
+      safe_(remote_.store(), shared.local_, turn_, randomness_) {}
 
 void SharedStore::Loop::keep_heartbeat() {
   heartbeat_.emplace(remote(), shared_.local_, std::to_string(randomness_.next()));

@@ -59,8 +59,19 @@ class SharedStore {
     void warm_up(Micros patience_us);
 
    private:
+    /// The time of the loop's turn, which reads no clock.
+    class TurnClock final : public Clock {
+     public:
+      explicit TurnClock(const EventLoop& loop) : loop_(loop) {}
+      Instant now() const override { return loop_.now(); }
+
+     private:
+      const EventLoop& loop_;
+    };
+
     SharedStore& shared_;
     EventLoop& loop_;
+    const TurnClock turn_;
     SystemRandomness randomness_;
     StoreLoop remote_;
     SafeStore safe_;

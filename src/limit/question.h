@@ -46,13 +46,16 @@ struct Question {
 
 struct Answer {
   Decision decision;
-  std::uint8_t binding = 0;              // index into the question's charges
-  std::uint16_t violated = 0;            // bit i: charge i denied, or would have if it did not only watch
-  bool ok = false;                       // kRenew, kRelease: whether the lease was held
-  /// Why the store, or of a question asked in parts one of them, gave no decision. From the store itself, all else but
-  /// `faulty` then says nothing; once SafeStore has answered, the decision is valid, and its source says what it is of.
+  std::uint8_t binding = 0;    // index into the question's charges
+  std::uint16_t violated = 0;  // bit i: charge i denied, or would have if it did not only watch
+  bool ok = false;             // kRenew, kRelease: whether the lease was held
+  /// Why the store gave no decision. From the store itself, all else but `faulty` then says nothing; once SafeStore has
+  /// answered, the decision is valid, and its source says what it is of.
   StoreFault fault = StoreFault::kNone;
   std::uint16_t faulty = 0;  // kBadState: bit i: charge i
+  // Of the shadow charges, which are a question of their own.
+  Source shadow_source = Source::kExact;
+  StoreFault shadow_fault = StoreFault::kNone;
 };
 static_assert(kChargesMax <= 16, "Answer::violated has a bit a charge");
 

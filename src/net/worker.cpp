@@ -127,7 +127,7 @@ void Worker::turn_ended() {
   if (options_.settle) options_.settle();
   connections_.turn_ended();
   if (options_.settle) options_.settle();
-  if (options_.turn_ended) options_.turn_ended(clock_.now().monotonic_us - loop_.now().monotonic_us);
+  if (options_.turn_ended) options_.turn_ended(clock_.now().monotonic_us);
   if (drained()) loop_.stop();
 }
 

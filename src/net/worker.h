@@ -22,8 +22,8 @@ class Worker {
     /// In each turn after what came in, and again after the answers went out, since whoever waited for room goes on
     /// then: for what questions wait for, as the connections to a store.
     std::function<void()> settle;
-    /// Last in each turn: how long it took from waking up.
-    std::function<void(Micros took_us)> turn_ended;
+    /// Last in each turn, when its answers are sent: the time (monotonic).
+    std::function<void(Micros now_us)> turn_ended;
     /// A listener cannot accept (`error` is an errno) and pauses until the next tick.
     std::function<void(int error)> accept_failed;
   };

@@ -77,12 +77,12 @@ void append_row(const Loops& loops, std::uint32_t series, std::string_view rule,
   }
 }
 
-void append_faults(const Loops& loops, std::uint32_t series, std::string_view rule, Text& text) {
+void append_faults(const Loops& loops, std::uint32_t series, std::string_view rule, bool with_zeros, Text& text) {
   for (std::size_t f = 1; f < kStoreFaultCount; ++f) {
     const auto fault = static_cast<StoreFault>(f);
     std::uint64_t sum = 0;
     for (const auto& loop : loops) sum += loop->faults(series, fault);
-    if (sum == 0) continue;
+    if (sum == 0 && !with_zeros) continue;
     text.row("ratel_degraded_decisions_total", {{"rule", rule}, {"reason", name_of(fault)}}, sum);
   }
 }
@@ -96,21 +96,41 @@ void append_rejections(const Loops& loops, Text& text) {
   }
 }
 
-void append_latency(const Loops& loops, Text& text) {
-  text.family("ratel_answer_duration_seconds",
-              "How long questions took inside the server, from waking up to the answer sent.", "histogram");
+void append_histogram(const std::string& name, const Durations& durations, Text& text) {
   std::uint64_t count = 0;
-  std::uint64_t sum_us = 0;
-  constexpr std::size_t kBuckets = LoopMetrics::kBounds_us.size();
-  for (std::size_t i = 0; i <= kBuckets; ++i) {
-    for (const auto& loop : loops) count += loop->in_bucket(i);
-    const std::string bound =
-        i < kBuckets ? fmt::format("{}", static_cast<double>(LoopMetrics::kBounds_us[i]) / 1e6) : "+Inf";
-    text.row("ratel_answer_duration_seconds_bucket", {{"le", bound}}, count);
+  for (std::size_t i = 0; i < Durations::kBuckets; ++i) {
+    count += durations.counts[i];
+    const std::string bound = i < Durations::kBounds_us.size()
+                                  ? fmt::format("{}", static_cast<double>(Durations::kBounds_us[i]) / 1e6)
+                                  : "+Inf";
+    text.row(name + "_bucket", {{"le", bound}}, count);
   }
-  for (const auto& loop : loops) sum_us += loop->sum_us();
-  text.row("ratel_answer_duration_seconds_sum", {}, static_cast<double>(sum_us) / 1e6);
-  text.row("ratel_answer_duration_seconds_count", {}, count);
+  text.row(name + "_sum", {}, static_cast<double>(durations.sum_us) / 1e6);
+  text.row(name + "_count", {}, count);
+}
+
+void append_latency(const Loops& loops, Text& text) {
+  constexpr const char* kName = "ratel_answer_duration_seconds";
+  text.family(
+      kName,
+      "From reading a question to sending its answer, with the wait for the store, but not for answers before it "
+      "on its connection, nor for the network to the caller.",
+      "histogram");
+  Durations durations;
+  for (const auto& loop : loops) loop->durations().add_to(durations);
+  append_histogram(kName, durations, text);
+}
+
+const char* type_of(Sample::Kind kind) {
+  switch (kind) {
+    case Sample::Kind::kCounter:
+      return "counter";
+    case Sample::Kind::kGauge:
+      return "gauge";
+    case Sample::Kind::kHistogram:
+      return "histogram";
+  }
+  return "untyped";
 }
 
 /// The rows of one name have to stand together.
@@ -118,21 +138,34 @@ void append_samples(std::vector<Sample> samples, Text& text) {
   std::stable_sort(samples.begin(), samples.end(), [](const Sample& a, const Sample& b) { return a.name < b.name; });
   std::string_view name;
   for (const Sample& sample : samples) {
-    if (sample.name != name) {
-      text.family(sample.name, sample.help, sample.kind == Sample::Kind::kCounter ? "counter" : "gauge");
-    }
+    if (sample.name != name) text.family(sample.name, sample.help, type_of(sample.kind));
     name = sample.name;
-    text.row(name, sample.labels, sample.value);
+    if (sample.kind == Sample::Kind::kHistogram) {
+      append_histogram(sample.name, sample.durations, text);
+    } else {
+      text.row(name, sample.labels, sample.value);
+    }
   }
 }
 
 }  // namespace
 
-void LoopMetrics::measure(Micros took_us) {
-  const auto bucket = std::lower_bound(kBounds_us.begin(), kBounds_us.end(), took_us) - kBounds_us.begin();
-  buckets_[static_cast<std::size_t>(bucket)].add(unmeasured_);
-  sum_us_.add(unmeasured_ * static_cast<std::uint64_t>(took_us));
-  unmeasured_ = 0;
+void SharedDurations::set(const Durations& durations) {
+  for (std::size_t i = 0; i < Durations::kBuckets; ++i) counts_[i].set(durations.counts[i]);
+  sum_us_.set(durations.sum_us);
+}
+
+void SharedDurations::add_to(Durations& sum) const {
+  for (std::size_t i = 0; i < Durations::kBuckets; ++i) sum.counts[i] += counts_[i].value();
+  sum.sum_us += sum_us_.value();
+}
+
+void LoopMetrics::degraded(std::uint32_t series, StoreFault fault) {
+  if (faults_ == nullptr) {
+    faults_ = std::make_unique<FaultRow[]>(kSeriesMax);
+    fault_rows_.store(faults_.get(), std::memory_order_release);
+  }
+  faults_[series < kSeriesMax ? series : kOtherSeries][static_cast<std::size_t>(fault)].add();
 }
 
 LoopMetrics& Metrics::add_loop() {
@@ -165,11 +198,15 @@ std::string Metrics::text() const {
   append_row(loops_, kOtherSeries, "(other rules)", text);
   for (const auto& [rule, series] : series_) append_row(loops_, series, rule, text);
   text.family("ratel_degraded_decisions_total",
-              "Decisions that the store did not make, by rule and by why it gave none.", "counter");
-  append_faults(loops_, kThrottleSeries, "(cl.throttle)", text);
-  append_faults(loops_, kAdhocSeries, "(in question)", text);
-  append_faults(loops_, kOtherSeries, "(other rules)", text);
-  for (const auto& [rule, series] : series_) append_faults(loops_, series, rule, text);
+              "Answers that the store did not give, those that decide nothing among them, by rule and by why.",
+              "counter");
+  const auto append_degraded = [&](std::uint32_t series, std::string_view rule) {
+    append_faults(loops_, series, rule, store_can_fail_, text);
+  };
+  append_degraded(kThrottleSeries, "(cl.throttle)");
+  append_degraded(kAdhocSeries, "(in question)");
+  append_degraded(kOtherSeries, "(other rules)");
+  for (const auto& [rule, series] : series_) append_degraded(series, rule);
   append_latency(loops_, text);
   append_rejections(loops_, text);
 

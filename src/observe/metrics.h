@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/durations.h"
 #include "base/micros.h"
 #include "base/store_fault.h"
 #include "ratel/decision.h"
@@ -57,72 +58,105 @@ class Counter {
   std::atomic<std::uint64_t> value_{0};
 };
 
+/// Durations with one writer and any readers.
+class SharedDurations {
+ public:
+  void add(Micros took_us, std::uint64_t n) {
+    counts_[Durations::bucket_of(took_us)].add(n);
+    sum_us_.add(n * static_cast<std::uint64_t>(took_us));
+  }
+  /// For what is counted elsewhere.
+  void set(const Durations& durations);
+  void add_to(Durations& sum) const;
+
+ private:
+  std::array<Counter, Durations::kBuckets> counts_;
+  Counter sum_us_;
+};
+
 /// Written by one event loop, read by any thread.
 class LoopMetrics {
  public:
-  /// Upper bounds of the histogram's buckets; one more counts all that took longer.
-  static constexpr std::array<Micros, 16> kBounds_us = {1,   2,     5,     10,    20,     50,     100,     200,
-                                                        500, 1'000, 2'000, 5'000, 10'000, 50'000, 200'000, 1'000'000};
+  /// Of how many turns the questions are told apart that are answered in one. There are as many as a store takes to
+  /// answer; those that find no room are measured as if they had been asked with the last that did.
+  static constexpr std::size_t kTurnsMax = 16;
 
-  LoopMetrics() : rows_(kSeriesMax), faults_(kSeriesMax) {}
+  LoopMetrics() : rows_(kSeriesMax) {}
 
   /// `series` from Metrics::series, or one of the fixed ones.
   void decided(std::uint32_t series, bool allowed, bool would_deny, Source source) {
     const Outcome outcome = !allowed ? Outcome::kDenied : would_deny ? Outcome::kWouldDeny : Outcome::kAllowed;
     rows_[series < kSeriesMax ? series : kOtherSeries][index(outcome, source)].add();
-    ++unmeasured_;
   }
-  /// Besides decided(), where the store gave no decision.
-  void degraded(std::uint32_t series, StoreFault fault) {
-    faults_[series < kSeriesMax ? series : kOtherSeries][static_cast<std::size_t>(fault)].add();
-  }
+  /// What the store gave no answer to.
+  void degraded(std::uint32_t series, StoreFault fault);
   void rejected(Rejected reason) { rejected_[static_cast<std::size_t>(reason)].add(); }
 
-  /// All decided since the last call were, in a turn of the loop that took this long from waking up to the last answer
-  /// sent. The loop calls this; protocols do not.
-  void answered(Micros took_us) {
-    if (unmeasured_ != 0) measure(took_us);
+  /// A question that came in a turn that began then (monotonic) has its answer.
+  void answered(Micros asked_us) {
+    if (turns_ > 0 && (answered_[turns_ - 1].asked_us == asked_us || turns_ == kTurnsMax)) {
+      ++answered_[turns_ - 1].count;
+    } else {
+      answered_[turns_++] = {asked_us, 1};
+    }
+  }
+  /// All that were since the last call were in this turn, whose answers are sent now. The loop calls this; protocols do
+  /// not.
+  void sent(Micros now_us) {
+    for (; turns_ > 0; --turns_) durations_.add(now_us - answered_[turns_ - 1].asked_us, answered_[turns_ - 1].count);
   }
 
   std::uint64_t decisions(std::uint32_t series, Outcome outcome, Source source) const {
     return rows_[series][index(outcome, source)].value();
   }
   std::uint64_t faults(std::uint32_t series, StoreFault fault) const {
-    return faults_[series][static_cast<std::size_t>(fault)].value();
+    const FaultRow* rows = fault_rows_.load(std::memory_order_acquire);
+    return rows == nullptr ? 0 : rows[series][static_cast<std::size_t>(fault)].value();
   }
   std::uint64_t rejections(Rejected reason) const { return rejected_[static_cast<std::size_t>(reason)].value(); }
-  std::uint64_t in_bucket(std::size_t bucket) const { return buckets_[bucket].value(); }
-  std::uint64_t sum_us() const { return sum_us_.value(); }
+  const SharedDurations& durations() const { return durations_; }
 
  private:
   static std::size_t index(Outcome outcome, Source source) {
     return static_cast<std::size_t>(outcome) * kSourceCount + static_cast<std::size_t>(source);
   }
-  void measure(Micros took_us);
 
   using Row = std::array<Counter, kOutcomeCount * kSourceCount>;
+  using FaultRow = std::array<Counter, kStoreFaultCount>;
   std::vector<Row> rows_;
-  std::vector<std::array<Counter, kStoreFaultCount>> faults_;  // as rows_
+  // As many, made by the first fault: half a megabyte that a memory store never needs.
+  std::unique_ptr<FaultRow[]> faults_;
+  std::atomic<FaultRow*> fault_rows_{nullptr};
   std::array<Counter, kRejectedCount> rejected_;
-  std::array<Counter, kBounds_us.size() + 1> buckets_;
-  Counter sum_us_;
-  std::uint64_t unmeasured_ = 0;  // the loop's own
+  SharedDurations durations_;
+
+  // The loop's own.
+  struct Answered {
+    Micros asked_us = 0;
+    std::uint64_t count = 0;
+  };
+  std::array<Answered, kTurnsMax> answered_;
+  std::size_t turns_ = 0;
 };
 
 /// What a collector reports at each scrape.
 struct Sample {
-  enum class Kind : std::uint8_t { kCounter, kGauge };
+  enum class Kind : std::uint8_t { kCounter, kGauge, kHistogram };
   std::string name;
   std::string help;
   Kind kind = Kind::kGauge;
   std::vector<std::pair<std::string, std::string>> labels;
   double value = 0;
+  Durations durations = {};  // of a histogram
 };
 
 /// Thread-safe.
 class Metrics {
  public:
   using Collector = std::function<void(std::vector<Sample>& samples)>;
+
+  /// Where the store is elsewhere and can fail, every rule has its rows of that at zero: a rate has to see the first.
+  explicit Metrics(bool store_can_fail = false) : store_can_fail_(store_can_fail) {}
 
   /// A loop's counters, which live as long as this.
   LoopMetrics& add_loop();
@@ -137,6 +171,7 @@ class Metrics {
   std::string text() const;
 
  private:
+  const bool store_can_fail_;
   mutable std::mutex mutex_;
   std::vector<std::unique_ptr<LoopMetrics>> loops_;
   std::map<std::string, std::uint32_t, std::less<>> series_;

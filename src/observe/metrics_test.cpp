@@ -21,6 +21,23 @@ TEST(Metrics, CountsDegradedDecisionsByRuleAndReason) {
   EXPECT_THAT(text, HasSubstr(R"_(ratel_degraded_decisions_total{rule="login",reason="timeout"} 1)_"));
 }
 
+TEST(Metrics, WhereAStoreCanFailTheRowsOfThatAreThereFromTheStart) {
+  for (const bool can_fail : {false, true}) {
+    Metrics metrics(can_fail);
+    metrics.add_loop();
+    metrics.series("login");
+    const std::string text = metrics.text();
+    for (const char* rule : {"login", "(cl.throttle)", "(in question)", "(other rules)"}) {
+      for (const char* reason : {"unreachable", "refused", "timeout", "lost", "bad_state"}) {
+        const std::string row =
+            "ratel_degraded_decisions_total{rule=\"" + std::string(rule) + "\",reason=\"" + reason + "\"} 0\n";
+        EXPECT_EQ(text.find(row) != std::string::npos, can_fail) << row;
+      }
+    }
+    EXPECT_THAT(text, Not(HasSubstr("\"none\"")));
+  }
+}
+
 TEST(Metrics, CountsDecisionsByRuleAnswerAndSource) {
   Metrics metrics;
   LoopMetrics& one = metrics.add_loop();
@@ -69,21 +86,36 @@ TEST(Metrics, RulesAboveTheBoundShareARow) {
   EXPECT_EQ(metrics.series("rule3"), 3U);
 }
 
-TEST(Metrics, TheHistogramCountsEachQuestionOfATurn) {
+TEST(Metrics, TheHistogramCountsEachQuestionFromItsTurnToThatOfItsAnswer) {
   Metrics metrics;
   LoopMetrics& loop = metrics.add_loop();
-  loop.answered(1);  // a turn without a question
-  for (int i = 0; i < 3; ++i) loop.decided(kThrottleSeries, true, false, Source::kExact);
-  loop.answered(1);
-  loop.decided(kThrottleSeries, true, false, Source::kExact);
-  loop.answered(2);
-  loop.decided(kThrottleSeries, true, false, Source::kExact);
-  loop.answered(2 * kSecond_us);
+  loop.sent(1);  // a turn without a question
+  for (int i = 0; i < 3; ++i) loop.answered(10);
+  loop.sent(11);
+  // Those that waited for a store, beside one that did not.
+  loop.answered(11);
+  loop.answered(100);
+  loop.answered(11);
+  loop.sent(102);
+  loop.answered(100);
+  loop.sent(100 + 2 * kSecond_us);
   const std::string text = metrics.text();
-  for (const char* line : {"_bucket{le=\"1e-06\"} 3\n", "_bucket{le=\"2e-06\"} 4\n", "_bucket{le=\"1e-05\"} 4\n",
-                           "_bucket{le=\"1\"} 4\n", "_bucket{le=\"+Inf\"} 5\n", "_count 5\n"}) {
+  for (const char* line : {"_bucket{le=\"1e-06\"} 3\n", "_bucket{le=\"2e-06\"} 4\n", "_bucket{le=\"5e-05\"} 4\n",
+                           "_bucket{le=\"0.0001\"} 6\n", "_bucket{le=\"1\"} 6\n", "_bucket{le=\"+Inf\"} 7\n",
+                           "_sum 2.000187\n", "_count 7\n"}) {
     EXPECT_THAT(text, HasSubstr(std::string("ratel_answer_duration_seconds") + line));
   }
+}
+
+TEST(Metrics, TheHistogramTellsABoundedNumberOfTurnsApart) {
+  Metrics metrics;
+  LoopMetrics& loop = metrics.add_loop();
+  for (std::size_t turn = 0; turn < LoopMetrics::kTurnsMax + 5; ++turn) loop.answered(static_cast<Micros>(turn));
+  loop.sent(1'000);
+  const std::uint64_t turns = LoopMetrics::kTurnsMax;
+  Durations durations;
+  loop.durations().add_to(durations);
+  EXPECT_EQ(durations.sum_us, turns * 1'000 - turns * (turns - 1) / 2 + 5 * (1'000 - (turns - 1)));
 }
 
 TEST(Metrics, CountsRejectedInputs) {
@@ -129,6 +161,20 @@ TEST(Metrics, IsWhollyTheExpositionFormat) {
   EXPECT_THAT(families, testing::ElementsAre("ratel_decisions_total", "ratel_degraded_decisions_total",
                                              "ratel_answer_duration_seconds", "ratel_rejected_inputs_total", "ratel_a",
                                              "ratel_b"));
+}
+
+TEST(Metrics, CollectorsReportHistograms) {
+  Metrics metrics;
+  Durations durations;
+  for (const Micros took_us : {1, 2, 3, 2'000'000}) durations.add(took_us);
+  metrics.collect([&](std::vector<Sample>& samples) {
+    samples.push_back({.name = "ratel_h", .help = "Help.", .kind = Sample::Kind::kHistogram, .durations = durations});
+  });
+  const std::string text = metrics.text();
+  for (const char* line : {"# TYPE ratel_h histogram\nratel_h_bucket{le=\"1e-06\"} 1\n", "ratel_h_bucket{le=\"1\"} 3\n",
+                           "ratel_h_bucket{le=\"+Inf\"} 4\nratel_h_sum 2.000006\nratel_h_count 4\n"}) {
+    EXPECT_THAT(text, HasSubstr(line));
+  }
 }
 
 TEST(Metrics, CollectorsReportAtEachScrape) {

@@ -81,7 +81,49 @@ TEST(Degraded, IsCountedByRuleAndReason) {
   bench.run("RATEL.ALLOW LIMIT 5/min k");
   bench.run("RATEL.PEEK LIMIT 5/min k");
   EXPECT_EQ(bench.metrics.faults(kThrottleSeries, StoreFault::kTimeout), 1U);
-  EXPECT_EQ(bench.metrics.faults(kAdhocSeries, StoreFault::kTimeout), 1U);
+  EXPECT_EQ(bench.metrics.faults(kAdhocSeries, StoreFault::kTimeout), 2U);
+}
+
+TEST(Degraded, WhatWasDecidedIsCountedAlsoWhereNobodyWaitsForItAnyMore) {
+  RespBench resp(kRules);
+  HttpBench http({.rules = kRules});
+  resp.store.is_late = http.store.is_late = true;
+  // The second is decided while the first, and then the connection, is under way.
+  resp.send("RATEL.ALLOW LIMIT 5/min a\r\nRATEL.ALLOW LIMIT 5/min b\r\nCL.THROTTLE c 4 5 60\r\n");
+  http.send(post("/v1/allow", R"([{"limit": "5/min", "key": "a"}, {"limit": "5/min", "key": "b"}])"));
+  const auto decided = [](const LoopMetrics& metrics, std::uint32_t series) {
+    return metrics.decisions(series, Outcome::kAllowed, Source::kExact);
+  };
+  resp.store.answer(1);
+  http.store.answer(1);
+  EXPECT_EQ(decided(resp.metrics, kAdhocSeries), 1U);
+  EXPECT_EQ(decided(http.metrics, kAdhocSeries), 1U);
+  resp.session.reset();
+  http.session.reset();
+  while (!resp.store.held.empty()) resp.store.answer();
+  http.store.answer();
+  EXPECT_EQ(decided(resp.metrics, kAdhocSeries), 2U);
+  EXPECT_EQ(decided(resp.metrics, kThrottleSeries), 1U);
+  EXPECT_EQ(decided(http.metrics, kAdhocSeries), 2U);
+}
+
+TEST(Degraded, AnAnswersDurationIncludesTheWaitForIt) {
+  RespBench resp(kRules);
+  HttpBench http({.rules = kRules});
+  const auto sum_us = [](const LoopMetrics& metrics) {
+    Durations durations;
+    metrics.durations().add_to(durations);
+    return durations.sum_us;
+  };
+  resp.store.is_late = http.store.is_late = true;
+  resp.send("RATEL.PEEK LIMIT 5/min a\r\n");
+  http.send(post("/v1/peek", R"({"limit": "5/min", "key": "a"})"));
+  resp.store.answer();
+  http.store.answer();
+  resp.metrics.sent(resp.clock.now().monotonic_us + 700);
+  http.metrics.sent(http.clock.now().monotonic_us + 700);
+  EXPECT_EQ(sum_us(resp.metrics), 700U);
+  EXPECT_EQ(sum_us(http.metrics), 700U);
 }
 
 TEST(Degraded, AStoreIsToldOfEachRulesDeadlineAndFailureMode) {

@@ -61,8 +61,12 @@ struct HttpExchange {
   HttpExchangePool* pool = nullptr;
   std::size_t place = 0;           // among those of the pool
   HttpSession* session = nullptr;  // who owes it; nullptr when the connection is gone
+  LoopMetrics* metrics = nullptr;  // that count the answers, whoever still waits for them
+  Micros asked_us = 0;             // monotonic
   HttpExchange* next = nullptr;
-  std::size_t awaited = 0;  // answers, and 1 while there may be more to ask
+  std::size_t awaited = 0;     // answers, and 1 while there may be more to ask
+  std::size_t owed = 0;        // what it adds to that of its session: a request, or the questions of an array,
+  std::size_t owed_bytes = 0;  // and its texts
 
   HttpItem& add_item();
   void say(int with_status, std::string_view type, std::string_view body);

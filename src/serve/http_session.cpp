@@ -29,11 +29,6 @@ bool is_json(std::string_view content_type) {
                     [](char a, char b) { return (a >= 'A' && a <= 'Z' ? static_cast<char>(a | 0x20) : a) == b; });
 }
 
-/// What an exchange adds to what its connection owes.
-std::size_t weight(const HttpExchange& exchange) {
-  return std::max<std::size_t>(1, exchange.count);
-}
-
 }  // namespace
 
 /// Puts the objects of a body into the items of an exchange.
@@ -301,9 +296,9 @@ void HttpSession::end_with(Problem problem) {
 }
 
 /// Once all is known of it that waits with it.
-void HttpSession::count_owed(const HttpExchange& exchange) {
-  owed_ += weight(exchange);
-  owed_bytes_ += exchange.text_bytes();
+void HttpSession::count_owed(HttpExchange& exchange) {
+  owed_ += exchange.owed = std::max<std::size_t>(1, exchange.count);
+  owed_bytes_ += exchange.owed_bytes = exchange.text_bytes();
 }
 
 /// The response to the request being read, behind those owed already.
@@ -320,6 +315,8 @@ HttpExchange& HttpSession::owe(Connection connection) {
 }
 
 void HttpSession::ask_all(HttpExchange& exchange, Instant now) {
+  exchange.metrics = &services_.metrics;
+  exchange.asked_us = now.monotonic_us;
   for (std::size_t i = 0; i < exchange.count; ++i) {
     if (exchange.items[i].problem) continue;
     ++exchange.awaited;
@@ -336,7 +333,10 @@ void HttpSession::settle(HttpExchange& exchange) {
 void HttpSession::on_answer(void* context, std::uint64_t ticket, const Answer& answer) {
   auto& exchange = *static_cast<HttpExchange*>(context);
   CHECK(exchange.awaited > 0);
-  exchange.items[ticket].answer = answer;
+  HttpItem& item = exchange.items[ticket];
+  item.answer = answer;
+  exchange.metrics->answered(exchange.asked_us);
+  count_answer(*exchange.metrics, item.target, item.question.verb, answer);
   HttpSession* session = exchange.session;
   if (session != nullptr) {
     const bool sends = exchange.awaited == 1 && session->first_ == &exchange;
@@ -355,12 +355,8 @@ void HttpSession::send_answered() {
       return;
     }
     HttpExchange* exchange = std::exchange(first_, first_->next);
-    owed_ -= weight(*exchange);
-    owed_bytes_ -= exchange->text_bytes();
-    for (std::size_t i = 0; i < exchange->count; ++i) {
-      const HttpItem& item = exchange->items[i];
-      if (!item.problem) count_answer(services_.metrics, item.target, item.question.verb, item.answer);
-    }
+    owed_ -= exchange->owed;
+    owed_bytes_ -= exchange->owed_bytes;
     if (exchange->reply == HttpExchange::Reply::kRoute) show(*exchange);
     tools_.replies.write(*exchange, wall_us_, output_);
     tools_.pool.give_back(exchange);

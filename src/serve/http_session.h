@@ -82,7 +82,7 @@ class HttpSession final : public Session {
   void refuse_and_close(Problem problem);
   void end_with(Problem problem);
   void show(HttpExchange& exchange);
-  void count_owed(const HttpExchange& exchange);
+  void count_owed(HttpExchange& exchange);
   HttpExchange& owe(HttpResponseHead::Connection connection);
   void ask_all(HttpExchange& exchange, Instant now);
   void settle(HttpExchange& exchange);

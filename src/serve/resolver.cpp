@@ -20,6 +20,10 @@ Error bad_limit(std::string_view text, const Error& error) {
   return {error.code, "limit " + quote(text) + ": " + error.message};
 }
 
+std::uint32_t series_of(const Rule* rule) {
+  return rule != nullptr ? rule->series : kAdhocSeries;
+}
+
 }  // namespace
 
 void Target::clear() {
@@ -64,22 +68,34 @@ void make_lease_id(Randomness& randomness, std::string& id) {
 }
 
 void count_answer(LoopMetrics& metrics, const Target& target, Verb verb, const Answer& answer) {
-  if (verb != Verb::kAllow && verb != Verb::kAtMost && verb != Verb::kReserve && verb != Verb::kAcquire) return;
-  const Decision& decision = answer.decision;
+  const bool decides =
+      verb == Verb::kAllow || verb == Verb::kAtMost || verb == Verb::kReserve || verb == Verb::kAcquire;
+  const auto is_faulty = [&](std::size_t i) { return (answer.faulty >> i & 1U) != 0; };
+  const std::size_t count = target.charges.size();
   if (!target.charges[answer.binding].shadow) {
-    const Rule* rule = target.rules[answer.binding];
-    metrics.decided(rule != nullptr ? rule->series : kAdhocSeries, decision.allowed, false, decision.source);
-    if (answer.fault != StoreFault::kNone)
-      metrics.degraded(rule != nullptr ? rule->series : kAdhocSeries, answer.fault);
+    const Decision& decision = answer.decision;
+    if (decides) metrics.decided(series_of(target.rules[answer.binding]), decision.allowed, false, decision.source);
+    if (answer.fault != StoreFault::kNone) {
+      std::size_t blamed = 0;
+      while (blamed < count && (target.charges[blamed].shadow || !is_faulty(blamed))) ++blamed;
+      if (blamed == count) blamed = answer.binding;
+      metrics.degraded(series_of(target.rules[blamed]), answer.fault);
+    }
   }
-  for (std::size_t i = 0; i < target.charges.size();) {
+  for (std::size_t i = 0; i < count;) {
     const Rule* rule = target.rules[i];
     const bool is_shadow = target.charges[i].shadow;
     bool would_deny = false;
+    bool faulty = false;
     do {  // the limits of a rule stand together
       would_deny = would_deny || (answer.violated >> i & 1U) != 0;
-    } while (++i < target.charges.size() && target.rules[i] == rule);
-    if (is_shadow) metrics.decided(rule->series, true, would_deny, decision.source);
+      faulty = faulty || is_faulty(i);
+    } while (++i < count && target.rules[i] == rule);
+    if (!is_shadow) continue;
+    if (decides) metrics.decided(rule->series, true, would_deny, answer.shadow_source);
+    if (answer.shadow_fault != StoreFault::kNone && (faulty || answer.shadow_fault != StoreFault::kBadState)) {
+      metrics.degraded(rule->series, answer.shadow_fault);
+    }
   }
 }
 

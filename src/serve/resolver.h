@@ -51,8 +51,10 @@ Micros lease_of(const Target& target);
 /// 128 random bits as 32 hexadecimal digits.
 void make_lease_id(Randomness& randomness, std::string& id);
 
-/// Counts an answer for the rule of its binding limit, and what each shadow rule would have said for that rule. Only
-/// what decides is counted: a peek, a refund, a reset, a renewal and a release are not.
+/// Counts an answer for the rule of its binding limit, and what each shadow rule would have said for that rule. As a
+/// decision counts only what decides: a peek, a refund, a reset, a renewal and a release do not. As degraded counts
+/// whatever the store did not answer: for the rule of the binding limit or, where what stands under a key is to blame,
+/// of the first such key; and for each shadow rule so.
 void count_answer(LoopMetrics& metrics, const Target& target, Verb verb, const Answer& answer);
 
 class Resolver {

@@ -126,6 +126,18 @@ void RespQuestionPool::use(const RuleBookPtr& book) {
   for (RespQuestion* question : free_) question->target.rest(in_force_);
 }
 
+void count_answer(const RespQuestion& asked) {
+  LoopMetrics& metrics = *asked.metrics;
+  const Answer& answer = asked.answer;
+  metrics.answered(asked.asked_us);
+  if (asked.shape != RespQuestion::Shape::kThrottle) {
+    return count_answer(metrics, asked.target, asked.question.verb, answer);
+  }
+  const Decision& decision = answer.decision;
+  metrics.decided(kThrottleSeries, decision.allowed, decision.would_deny, decision.source);
+  if (answer.fault != StoreFault::kNone) metrics.degraded(kThrottleSeries, answer.fault);
+}
+
 void write_answer(const RespQuestion& asked, std::string& output) {
   RespWriter writer(output, asked.version);
   switch (asked.shape) {

@@ -50,6 +50,8 @@ struct RespQuestion {
   // The session's: its place among the replies that are owed.
   RespQuestionPool* pool = nullptr;
   RespSession* session = nullptr;  // who asked; nullptr when that connection is gone
+  LoopMetrics* metrics = nullptr;  // that count the answer, whoever still waits for it
+  Micros asked_us = 0;             // monotonic
   RespQuestion* next = nullptr;
   Answer answer;
   bool answered = false;
@@ -93,6 +95,9 @@ struct RatelVerb {
 /// that was given none. REQUIRES: 3 arguments with the name.
 Status read_ratel(const RatelVerb& verb, RespArguments arguments, Resolver& resolver, Randomness& randomness,
                   RespQuestion& asked);
+
+/// Counts an answered question.
+void count_answer(const RespQuestion& asked);
 
 /// The reply to an answered question.
 void write_answer(const RespQuestion& asked, std::string& output);

@@ -162,6 +162,8 @@ void RespSession::ask_all(Batch& batch, Instant now) {
   for (std::size_t i = 0; i < batch.size; ++i) {
     RespQuestion* asked = batch.questions[i];
     asked->session = this;
+    asked->metrics = &services_.metrics;
+    asked->asked_us = now.monotonic_us;
     asked->answered = false;
     asked->awaited = false;
     services_.gate.ask(asked->question, now, {&RespSession::on_answer, asked, 0});
@@ -217,6 +219,7 @@ void RespSession::on_answer(void* context, std::uint64_t, const Answer& answer) 
   CHECK(!asked->answered);
   asked->answer = answer;
   asked->answered = true;
+  count_answer(*asked);
   if (!asked->awaited) return;  // ask_all() goes on with it
   RespSession* session = asked->session;
   if (session == nullptr) {
@@ -243,14 +246,6 @@ void RespSession::send_answered() {
 
 /// Writes the reply and what came behind it.
 void RespSession::settle(RespQuestion* asked) {
-  const Answer& answer = asked->answer;
-  if (asked->shape == RespQuestion::Shape::kThrottle) {
-    const Decision& decision = answer.decision;
-    services_.metrics.decided(kThrottleSeries, decision.allowed, decision.would_deny, decision.source);
-    if (answer.fault != StoreFault::kNone) services_.metrics.degraded(kThrottleSeries, answer.fault);
-  } else {
-    count_answer(services_.metrics, asked->target, asked->question.verb, answer);
-  }
   write_answer(*asked, output_);
   output_ += asked->tail;
   pool_.give_back(asked);
