@@ -338,6 +338,17 @@ def test_a_script_of_somebody_else_that_does_not_end_delays_nobody(ratel, stores
     wait_until(lambda: asker.ask("PEEK", "closed", "k")["source"] == "exact", "exact answer", timeout_s=10)
 
 
+def test_a_store_that_goes_while_nobody_asks_is_noticed(ratel, stores):
+    store = stores.start()
+    (server,) = shared(ratel, store)
+    store.process.kill()
+    wait_until(lambda: "the store does not decide" in server.log(), "line in the log")
+    stores.start(port=store.port)
+    wait_until(lambda: "the store decides again" in server.log(), "line in the log")
+    assert server.log().count("the store does not decide") == 1
+    assert "answered without the store" not in server.log()
+
+
 def test_a_ratel_that_restarts_forgets_nothing(ratel, stores):
     store = stores.start()
     (server,) = shared(ratel, store)

@@ -6,7 +6,7 @@ namespace ratel {
 
 void StoreReport::Loop::tick(SharedStore::Loop& shared, Instant now, Log& log) {
   const SafeStore::Stats& stats = shared.safe().stats();
-  const bool is_up = shared.safe().state() == SafeStore::State::kUp;
+  const bool is_up = shared.why_not_ready().empty();  // whether or not anybody has asked in vain
   if (is_up != was_up_) report_.loop_changed(is_up, shared.remote().last_error(), log);
   was_up_ = is_up;
   report_.say(stats, said_, shared.remote().last_error(), now, log);
