@@ -12,6 +12,10 @@ enum class Source : std::uint8_t { kExact, kDenyCache, kPrepaid, kLocal, kFailed
 /// As it stands on the wire: exact, deny_cache, prepaid, local, failed_open, failed_closed.
 const char* name_of(Source source);
 
+/// What answers for a store elsewhere that cannot: this process alone with its share of the limit (Source::kLocal), a
+/// yes (kFailedOpen), or a no (kFailedClosed).
+enum class FailureMode : std::uint8_t { kLocal, kAllow, kDeny };
+
 /// retry_after of a cost that no waiting makes fit (it is above the capacity).
 inline constexpr std::chrono::microseconds kNever{-1};
 

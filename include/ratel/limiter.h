@@ -9,13 +9,14 @@
 //   }
 //
 // Any thread may call anything, on the same objects. No exception leaves a call but std::bad_alloc, and a decision on
-// plain limits (gcra, windows) allocates nothing.
+// plain limits (gcra, windows) allocates nothing. connect.h makes a Limiter that shares its counts with other machines.
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "ratel/decision.h"
@@ -34,6 +35,10 @@ struct LimitOptions {
   std::string_view zone = {};  // as `Europe/Vienna`; UTC unless told
   /// How far ahead reserve() may book. At most 366 days, only for gcra.
   std::chrono::microseconds max_wait{0};
+  /// Of counts in a store elsewhere: who answers while it cannot, and how long to wait for it, 1 ms to 1 min. In memory
+  /// they say nothing.
+  FailureMode on_store_failure = FailureMode::kLocal;
+  std::chrono::microseconds deadline{50'000};
 };
 
 /// One or several limits on whatever keys it is asked about. A small value: copies mean the same limit. Keeps alive
@@ -80,7 +85,7 @@ struct MemoryOptions {
   std::size_t max_memory_bytes = std::size_t{256} << 20;
 };
 
-/// What a limiter holds.
+/// What a limiter in memory holds.
 struct MemoryUse {
   std::uint64_t keys = 0;  // some of them may be as good as new, and not dropped yet
   std::uint64_t bytes = 0;
@@ -88,6 +93,8 @@ struct MemoryUse {
   std::uint64_t forgotten = 0;  // keys that had something spent and were forgotten for want of memory
   std::uint64_t refused = 0;    // questions that a log or a lease had no room for, and that were denied for that
 };
+
+struct StoreOptions;
 
 /// Where counts live. A small value: copies mean the same counts.
 class Limiter {
@@ -102,6 +109,10 @@ class Limiter {
   /// be the same, since they would be one counter.
   Result<RateLimit> limits(std::initializer_list<std::string_view> texts, const LimitOptions& options = {}) const;
 
+  /// Why answers are not exact just now, in words for people; empty where they are, as always in memory.
+  std::string why_not_exact() const;
+
+  /// All zero for counts that are elsewhere.
   MemoryUse memory_use() const;
   /// Returns some of the memory of keys that are as good as new, at most about 1 ms of work. New keys do as much by
   /// themselves; call it now and then where they may stop coming and the memory is wanted.
@@ -109,6 +120,7 @@ class Limiter {
 
  private:
   friend struct RateLimit::State;
+  friend Result<Limiter> connect(std::string_view url, const StoreOptions& options);
   struct Core;
   explicit Limiter(std::shared_ptr<Core> core) : core_(std::move(core)) {}
 

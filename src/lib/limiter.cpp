@@ -2,17 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
-#include <map>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gate/check_question.h"
-#include "limit/question.h"
-#include "net/random_seed.h"
-#include "net/system_clock.h"
-#include "store/memory_store.h"
+#include "lib/limiter_core.h"
+#include "lib/memory_backend.h"
 
 namespace ratel {
 
@@ -32,37 +29,29 @@ std::string meaning_of(const BoundLimit& limit) {
 
 }  // namespace
 
-struct Limiter::Core {
-  explicit Core(const MemoryOptions& options)
-      : store({.seed = random_seed(), .max_memory_bytes = options.max_memory_bytes, .start = clock.now()}) {}
-
-  /// The first use of a name says what it means. Counts under other numbers would be misread: a debt that one limit
-  /// allows is a fault of the clock to another.
-  Status define(std::string_view name, const std::string& meaning) {
-    const std::lock_guard lock(mutex);
-    if (meanings.size() == kNamesMax && meanings.count(name) == 0) {
-      return Error{ErrorCode::kBadArgument, "name: more than " + std::to_string(kNamesMax) + " in one limiter"};
-    }
-    const auto [known, is_new] = meanings.emplace(name, meaning);
-    if (is_new || known->second == meaning) return Done{};
-    return Error{ErrorCode::kBadArgument, "name: '" + std::string(name) +
-                                              "' is in use with other limits: " + known->second + ", now " + meaning};
+Status Limiter::Core::define(std::string_view name, const std::string& meaning) {
+  const std::lock_guard lock(mutex);
+  if (meanings.size() == kNamesMax && meanings.count(name) == 0) {
+    return Error{ErrorCode::kBadArgument, "name: more than " + std::to_string(kNamesMax) + " in one limiter"};
   }
-
-  SystemClock clock;
-  MemoryStore store;
-  std::mutex mutex;
-  std::map<std::string, std::string, std::less<>> meanings;  // of names
-};
+  const auto [known, is_new] = meanings.emplace(name, meaning);
+  if (is_new || known->second == meaning) return Done{};
+  return Error{ErrorCode::kBadArgument,
+               "name: '" + std::string(name) + "' is in use with other limits: " + known->second + ", now " + meaning};
+}
 
 struct RateLimit::State {
   std::shared_ptr<Limiter::Core> core;
   std::vector<BoundLimit> limits;
   std::size_t counting = 0;  // the first so many; those that are unlimited, which no store needs to know, come last
+  FailureMode on_store_failure = FailureMode::kLocal;
+  Micros deadline_us = 0;
 
   Result<Decision> ask(std::string_view key, Question question) const {
     std::array<Charge, kChargesMax> charges;
-    for (std::size_t i = 0; i < limits.size(); ++i) charges[i] = {.limit = &limits[i], .key = key};
+    for (std::size_t i = 0; i < limits.size(); ++i) {
+      charges[i] = {.limit = &limits[i], .key = key, .on_failure = on_store_failure};
+    }
     question.charges = {charges.data(), limits.size()};
     if (Status status = check_question(question); !status.ok()) return status.error();
     if (counting == 0) {
@@ -72,12 +61,9 @@ struct RateLimit::State {
                       .granted = grants_cost(question.verb) ? question.cost : 0};
     }
 
-    Answer answer;
-    const auto keep = [](void* context, std::uint64_t, const Answer& given) { *static_cast<Answer*>(context) = given; };
     question.charges = {charges.data(), counting};
-    core->store.prepare(question);
-    core->store.ask(question, core->clock.now(), {keep, &answer, 0});
-    return answer.decision;
+    question.deadline_us = deadline_us;
+    return core->backend->ask(question);
   }
 };
 
@@ -109,7 +95,7 @@ Result<BoundLimit> make_bound_limit(std::string_view text, std::string_view plac
 }  // namespace
 
 Limiter Limiter::in_memory(const MemoryOptions& options) {
-  return Limiter(std::make_shared<Core>(options));
+  return Limiter(std::make_shared<Core>(std::make_unique<MemoryBackend>(options)));
 }
 
 Result<RateLimit> Limiter::limit(std::string_view text, const LimitOptions& options) const {
@@ -121,8 +107,15 @@ Result<RateLimit> Limiter::limits(std::initializer_list<std::string_view> texts,
     return Error{ErrorCode::kBadArgument,
                  "limits: expected 1 to " + std::to_string(kChargesMax) + ", got " + std::to_string(texts.size())};
   }
+  const Micros deadline_us = options.deadline.count();
+  if (deadline_us < kDeadlineMin_us || deadline_us > kDeadlineMax_us) {
+    return Error{ErrorCode::kBadArgument,
+                 "deadline: '" + std::to_string(deadline_us) + "us': 1ms to 1min was expected"};
+  }
   auto state = std::make_shared<RateLimit::State>();
   state->core = core_;
+  state->on_store_failure = options.on_store_failure;
+  state->deadline_us = deadline_us;
   std::size_t place = 0;
   std::string meaning;
   for (const std::string_view text : texts) {
@@ -145,14 +138,16 @@ Result<RateLimit> Limiter::limits(std::initializer_list<std::string_view> texts,
   return RateLimit(std::move(state));
 }
 
+std::string Limiter::why_not_exact() const {
+  return core_->backend->why_not_exact();
+}
+
 MemoryUse Limiter::memory_use() const {
-  const TableStats stats = core_->store.stats();
-  return {stats.entries, stats.bytes, stats.max_bytes, stats.live_evictions, stats.refusals};
+  return core_->backend->memory_use();
 }
 
 void Limiter::tidy() const {
-  constexpr std::uint32_t kBuckets = 256;
-  core_->store.tidy(core_->clock.now(), kBuckets);
+  core_->backend->tidy();
 }
 
 Result<Decision> RateLimit::allow(std::string_view key, std::int64_t cost) const {

@@ -16,13 +16,12 @@ namespace ratel {
 
 enum class Verb : std::uint8_t { kAllow, kAtMost, kPeek, kRefund, kReset, kReserve, kAcquire, kRenew, kRelease };
 
-/// What answers for a store that cannot: this process alone with its share of the limit, a yes, or a no.
-enum class FailureMode : std::uint8_t { kLocal, kAllow, kDeny };
-
 /// How many limits one question may name, over all its rules.
 inline constexpr std::size_t kChargesMax = 16;
 inline constexpr std::size_t kKeyBytesMax = 4096;
 inline constexpr std::size_t kLeaseIdBytesMax = 128;
+inline constexpr Micros kDeadlineMin_us = 1'000;       // a wheel of deadlines turns by the millisecond
+inline constexpr Micros kDeadlineMax_us = kMinute_us;  // nobody waits longer to be told whether to wait
 
 /// One counter that a question touches. Pointers and views are loans: they outlive the call, and for a store that
 /// answers later, the answer.

@@ -6,8 +6,9 @@
 #include <mutex>
 #include <string>
 #include <system_error>
-#include <thread>
 #include <utility>
+
+#include "net/quiet_thread.h"
 
 namespace ratel {
 
@@ -113,7 +114,7 @@ NameResolver::Asked NameResolver::resolve(const Address& address, EventLoop& loo
   state_->waiting.push_back(name);
   if (state_->threads == kThreadsMax) return asked;
   try {
-    std::thread(look_up_what_waits, state_).detach();
+    start_quiet_thread([state = state_] { look_up_what_waits(state); }).detach();
     ++state_->threads;
   } catch (const std::system_error& error) {
     if (state_->threads > 0) return asked;  // another comes to it

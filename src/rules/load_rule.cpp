@@ -12,7 +12,6 @@
 namespace ratel {
 namespace {
 
-constexpr Micros kDeadlineMin_us = 1'000;
 constexpr Micros kLeaseMin_us = 1'000;
 
 constexpr std::array kKeyKinds{Choice<KeyKind>{"text", KeyKind::kText}, Choice<KeyKind>{"ip", KeyKind::kIp}};

@@ -14,7 +14,6 @@
 
 namespace ratel {
 
-inline constexpr Micros kDeadlineMax_us = kMinute_us;  // nobody waits longer to be told whether to wait
 
 enum class HeaderStyle : std::uint8_t { kRateLimit, kXRateLimit, kNone };
 enum class KeyKind : std::uint8_t { kText, kIp };
