@@ -96,8 +96,13 @@ Worker::Options Engine::worker_options(int loop) {
   options.tick = [this, own](Instant now) {
     if (shared_ == nullptr) return store_.tidy(now, kBucketsTidiedPerTick);
     own().report.tick(*own().shared, now, log_);
+    shared_->local().tidy(now);
   };
-  if (shared_ != nullptr) options.settle = [own] { own().shared->turn_ended(); };
+  if (shared_ != nullptr) {
+    options.settle = [own] { own().shared->turn_ended(); };
+    options.drain_began = [own](Instant) { own().shared->hurry(); };
+    options.is_settled = [own] { return !own().shared->safe().owes(); };
+  }
   options.turn_ended = [own](Micros now_us) { own().metrics.sent(now_us); };
   options.accept_failed = [this, own](int error) {
     own().accept_failures.note(clock_.now(), {{"error", std::strerror(error)}});
@@ -139,6 +144,13 @@ void Engine::use(const RuleBookPtr& book) {
 void Engine::start() {
   running_ = true;
   server_.start();
+}
+
+std::uint64_t Engine::uncharged() const {
+  if (shared_ == nullptr) return 0;
+  std::uint64_t units = shared_->local().owed(clock_.now());
+  for (const auto& loop : loops_) units += loop->shared->safe().unsettled();
+  return units;
 }
 
 ServerFacts Engine::facts() const {
@@ -239,6 +251,10 @@ void Engine::collect_store(std::vector<Sample>& samples) const {
   const LocalShare::Stats local = shared_->local().stats();
   samples.push_back(sample(Kind::kGauge, "ratel_local_counters", "Counters that this process decides about alone.",
                            static_cast<double>(local.counters)));
+  samples.push_back(
+      sample(Kind::kGauge, "ratel_local_bytes", "Memory that these counters take.", static_cast<double>(local.bytes)));
+  samples.push_back(sample(Kind::kGauge, "ratel_local_max_bytes", "Memory that these counters may take.",
+                           static_cast<double>(local.bytes_max)));
   samples.push_back(sample(Kind::kCounter, "ratel_local_forgotten_total",
                            "Counters with something admitted alone that were forgotten for want of room.",
                            static_cast<double>(local.forgotten)));

@@ -47,6 +47,8 @@ class Engine {
   void drain() { server_.drain(); }
   bool drained() const { return server_.drained(); }
   void join() { server_.join(); }
+  /// Units that were admitted without the store and not charged to it, or not surely. REQUIRES: join()ed.
+  std::uint64_t uncharged() const;
 
   Metrics& metrics() { return metrics_; }
   /// Where it listens, as `host:port`, several with commas between; `off`.

@@ -122,6 +122,9 @@ void drain(const Signals& signals, const Clock& clock, Engine& engine, Log& log)
     std::_Exit(kExitFailed);
   }
   engine.join();
+  if (const std::uint64_t units = engine.uncharged(); units > 0) {
+    log.warning("stopped before all that was admitted without the store was charged", {{"units", units}});
+  }
   log.info("stopped");
 }
 
@@ -136,8 +139,11 @@ int run_server(const Settings& settings) {
   const std::uint64_t max_memory = settings.max_memory > 0 ? settings.max_memory : usable_memory() / kMemoryShare;
   std::unique_ptr<SharedStore> shared;
   if (settings.store) {
-    auto made = SharedStore::make(
-        {.url = *settings.store, .tls = settings.store_tls, .key_prefix = settings.key_prefix}, clock);
+    auto made = SharedStore::make({.url = *settings.store,
+                                   .tls = settings.store_tls,
+                                   .key_prefix = settings.key_prefix,
+                                   .max_memory_bytes = max_memory},
+                                  clock);
     if (!made.ok()) return complain(made.error()), kExitFailed;
     shared = *std::move(made);
     if (const Status decides = shared->probe(); !decides.ok()) {

@@ -146,7 +146,7 @@ class Gate::Split {
   void finish() {
     const Answer answer = combined();
     const Completion done = done_;
-    gate_.idle_.emplace_back(this);
+    gate_.idle_.push_back(this);
     done(answer);
   }
 
@@ -173,8 +173,11 @@ Status Gate::prepare(Question& question) {
 
 void Gate::ask(const Question& question, Instant now, Completion done) {
   if (is_plain(question)) return store_.ask(question, now, done);
-  if (idle_.empty()) idle_.push_back(std::make_unique<Split>(*this));
-  Split* split = idle_.back().release();  // its own until it finishes
+  if (idle_.empty()) {
+    idle_.push_back(all_.emplace_back(std::make_unique<Split>(*this)).get());
+    idle_.reserve(all_.capacity());
+  }
+  Split* split = idle_.back();  // its own until it finishes
   idle_.pop_back();
   split->ask(question, now, done);
 }

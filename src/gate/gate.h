@@ -37,7 +37,8 @@ class Gate {
   class Split;
 
   Store& store_;
-  std::vector<std::unique_ptr<Split>> idle_;  // reused, so that asking allocates nothing after warm-up
+  std::vector<std::unique_ptr<Split>> all_;
+  std::vector<Split*> idle_;  // reused, so that asking allocates nothing after warm-up
 };
 
 }  // namespace ratel

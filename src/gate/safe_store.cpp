@@ -27,7 +27,7 @@ class SafeStore::Pending {
     const Micros asked_us = pending.asked_us_;
     const Completion done = pending.done_;
     SafeStore& store = pending.store_;
-    store.idle_.emplace_back(&pending);  // before it answers, since the answer may ask again
+    store.idle_.push_back(&pending);  // before it answers, since the answer may ask again
     const Instant now = store.shared_.clock.now();
     if (answer.fault != StoreFault::kUnreachable) store.durations_.add(now.monotonic_us - asked_us);
     done(part.answered(question, answer, now));
@@ -48,15 +48,21 @@ SafeStore::~SafeStore() = default;
 StorePart& SafeStore::part_for(const Question& question) {
   const std::size_t which = remote_.part_of(question);
   CHECK(which < kPartsMax);
-  if (parts_[which] == nullptr) parts_[which] = std::make_unique<StorePart>(shared_, which);
+  if (parts_[which] == nullptr) {
+    parts_[which] = std::make_unique<StorePart>(shared_, which);
+    if (hurries_) parts_[which]->hurry();
+  }
   return *parts_[which];
 }
 
 void SafeStore::ask(const Question& question, Instant now, Completion done) {
   StorePart& part = part_for(question);
   if (part.state() != State::kUp) return done(part.stand_in(question, StoreFault::kUnreachable, now));
-  if (idle_.empty()) idle_.push_back(std::make_unique<Pending>(*this));
-  Pending* pending = idle_.back().release();  // its own until it is answered
+  if (idle_.empty()) {
+    idle_.push_back(all_.emplace_back(std::make_unique<Pending>(*this)).get());
+    idle_.reserve(all_.capacity());
+  }
+  Pending* pending = idle_.back();
   idle_.pop_back();
   pending->ask(question, part, now, done);
 }
@@ -78,6 +84,23 @@ Micros SafeStore::due_us() const {
     if (due_us != kNone_us && (first_us == kNone_us || due_us < first_us)) first_us = due_us;
   }
   return first_us;
+}
+
+void SafeStore::hurry() {
+  hurries_ = true;
+  for (const auto& part : parts_) {
+    if (part != nullptr) part->hurry();
+  }
+}
+
+bool SafeStore::owes() const {
+  return std::any_of(parts_.begin(), parts_.end(), [](const auto& part) { return part != nullptr && part->owes(); });
+}
+
+std::uint64_t SafeStore::unsettled() const {
+  std::uint64_t units = 0;
+  for (const auto& part : parts_) units += part != nullptr ? part->unsettled() : 0;
+  return units;
 }
 
 void SafeStore::tick(Instant now) {

@@ -50,6 +50,13 @@ class SafeStore final : public Store {
   Micros due_us() const;
   void tick(Instant now);
 
+  /// The process ends: from now on what was admitted alone is due to be charged as soon as the store can be.
+  void hurry();
+  /// Whether something was, or may have been, admitted alone and is not charged yet.
+  bool owes() const;
+  /// Units of it that were taken from LocalShare, of which it is not known that they were charged.
+  std::uint64_t unsettled() const;
+
   const Stats& stats() const { return stats_; }
   /// From asking the store to its answer or its failing to give one; of what it was not asked there is none.
   const Durations& durations() const { return durations_; }
@@ -64,7 +71,9 @@ class SafeStore final : public Store {
   Durations durations_;
   const StorePart::Shared shared_;
   std::array<std::unique_ptr<StorePart>, kPartsMax> parts_;  // those that were asked
-  std::vector<std::unique_ptr<Pending>> idle_;               // reused, so that asking allocates nothing after warm-up
+  std::vector<std::unique_ptr<Pending>> all_;
+  std::vector<Pending*> idle_;  // reused, so that asking allocates nothing after warm-up
+  bool hurries_ = false;
 };
 
 }  // namespace ratel

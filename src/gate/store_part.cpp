@@ -163,14 +163,21 @@ Micros StorePart::due_us() const {
   if (state_ == State::kDown) return breaker_.probe_due_us();
   if (look_us_ != kNone_us) return look_us_;
   if (state_ == State::kWarming) return warm_us_;
-  return owes_ && under_way_ == 0 ? owes_since_us_ + kOwed_us : kNone_us;
+  return owes_ && under_way_ == 0 ? owes_since_us_ + patience_us_ : kNone_us;
 }
 
 void StorePart::tick(Instant now) {
   if (state_ == State::kDown && breaker_.begin_probe(now.monotonic_us)) return probe(now);
   if (state_ == State::kWarming && now.monotonic_us >= warm_us_) state_ = State::kUp;
   if (state_ != State::kDown && look_us_ != kNone_us) return recharge(now);
-  if (state_ == State::kUp && owes_ && now.monotonic_us >= owes_since_us_ + kOwed_us) recharge(now);
+  if (state_ == State::kUp && owes_ && now.monotonic_us >= owes_since_us_ + patience_us_) recharge(now);
+}
+
+std::uint64_t StorePart::unsettled() const {
+  std::int64_t units = 0;
+  for (const LocalShare::Owed& owed : owed_) units += owed.cost;
+  for (const auto& recharge : recharges_) units += recharge->idle() ? 0 : recharge->owed().cost;
+  return static_cast<std::uint64_t>(units);
 }
 
 void StorePart::need(const Question& question, Micros now_us) {

@@ -53,6 +53,11 @@ class StorePart {
   Micros due_us() const;
   void tick(Instant now);
 
+  /// What is owed is due at once from now on.
+  void hurry() { patience_us_ = 0; }
+  bool owes() const { return owes_; }
+  std::uint64_t unsettled() const;
+
   static constexpr Micros kWarming_us = 500'000;
   /// Of a charge of what was admitted alone, for which nobody waits.
   static constexpr Micros kRechargeDeadline_us = 500'000;
@@ -100,6 +105,7 @@ class StorePart {
   Micros warm_us_ = 0;  // when kWarming ends at the latest
   bool owes_ = false;   // something was, or may have been, admitted alone
   Micros owes_since_us_ = 0;
+  Micros patience_us_ = kOwed_us;
   Micros look_us_ = kNone_us;           // since when there is more to look for that is owed
   std::vector<LocalShare::Owed> owed_;  // taken, and not under way
   std::vector<std::unique_ptr<Recharge>> recharges_;

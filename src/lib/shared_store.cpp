@@ -14,6 +14,17 @@ namespace {
 constexpr Micros kProbe_us = 2 * kSecond_us;
 constexpr Micros kProbeAgain_us = 20 * kMillisecond_us;
 
+std::size_t debts_for(std::uint64_t bytes) {
+  constexpr std::uint64_t kEntry_bytes = KnownDebts::kEntry_bytes;
+  return std::clamp<std::uint64_t>(bytes / SharedStore::kDebtsShare / kEntry_bytes, 1, SharedStore::kDebtsMax);
+}
+
+LocalShare::Options local_options(std::uint64_t bytes, Instant start) {
+  LocalShare::Options options{.start = start};
+  options.bytes_max = std::min<std::uint64_t>(options.bytes_max, bytes - bytes / SharedStore::kDebtsShare);
+  return options;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<SharedStore>> SharedStore::make(Options options, const Clock& clock) {
@@ -32,8 +43,8 @@ SharedStore::SharedStore(Options options, const Clock& clock, std::optional<TlsC
       seed_(random_seed()),
       name_(format_store_url(options_.url)),
       tls_(std::move(tls)),
-      debts_(kKnownDebts),
-      local_({.start = clock.now()}, debts_) {}
+      debts_(debts_for(options_.max_memory_bytes)),
+      local_(local_options(options_.max_memory_bytes, clock.now()), debts_) {}
 
 RedisStore::Options SharedStore::redis_options() {
   return {.url = options_.url, .key_prefix = options_.key_prefix, .debts = &debts_, .hash_seed = seed_};

@@ -20,20 +20,23 @@ namespace ratel {
 /// Of the process. Belongs to the thread that made it; loops use what it hands them.
 class SharedStore {
  public:
-  /// How many counters this process remembers the debt of, should it have to decide alone: 5 MiB.
-  static constexpr std::size_t kKnownDebts = 131'072;
+  /// Of the memory for counts, what the debts that the store told of may take: enough for 131,072 counters at most. The
+  /// rest is for what the process decides about alone, up to LocalShare's own bound.
+  static constexpr std::size_t kDebtsShare = 16;  // one byte in so many
+  static constexpr std::size_t kDebtsMax = 131'072;
 
   struct Options {
     StoreUrl url;
     TlsClientOptions tls;  // where the URL says so
     std::string key_prefix;
+    std::uint64_t max_memory_bytes = 1 << 30;  // for counts; more than some 70 MiB is never taken
   };
   /// The error is of a file for TLS. REQUIRES: is_key_prefix(options.key_prefix).
   static Result<std::unique_ptr<SharedStore>> make(Options options, const Clock& clock);
 
   /// As people may see it, without the password.
   const std::string& name() const { return name_; }
-  const LocalShare& local() const { return local_; }
+  LocalShare& local() { return local_; }
 
   /// What one event loop has for itself: its connections, its breaker. Belongs to that loop's thread once it runs.
   class Loop {
@@ -47,6 +50,8 @@ class SharedStore {
     const SafeStore& safe() const { return safe_; }
     /// The store itself, without failure modes.
     RedisStore& remote() { return remote_.store(); }
+    /// The process ends: what was admitted without the store is charged to it now, if ever.
+    void hurry() { safe_.hurry(); }
     /// In each turn, after whatever asks and before what has been answered is sent.
     void turn_ended();
     /// Empty where it answers.

@@ -5,6 +5,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -110,10 +111,18 @@ void Worker::listen(Fd socket, SessionFactory& factory, ListenerCounts& counts) 
 
 void Worker::drain() {
   if (std::exchange(draining_, true)) return;
-  drain_until_us_ = loop_.now().monotonic_us + options_.drain_us;
+  const Instant now = loop_.now();
+  drain_until_us_ = now.monotonic_us + options_.drain_us;
+  settle_until_us_ = now.monotonic_us + std::min(options_.settle_us, options_.drain_us);
   for (const auto& listener : listeners_) listener->take_the_rest();
   listeners_.clear();
   connections_.drain();
+  if (options_.drain_began) options_.drain_began(now);
+}
+
+bool Worker::drained() const {
+  if (!draining_ || !connections_.empty()) return false;
+  return !options_.is_settled || loop_.now().monotonic_us >= settle_until_us_ || options_.is_settled();
 }
 
 void Worker::tick() {

@@ -375,6 +375,24 @@ TEST_F(WorkerTest, ADrainEndsInBoundedTime) {
   EXPECT_TRUE(worker().drained());
 }
 
+TEST_F(WorkerTest, ADrainGoesOnForAWhileForWhatQuestionsLeftBehind) {
+  for (const bool in_time : {true, false}) {
+    settled_ = false;
+    drains_ = 0;
+    worker_ = nullptr;
+    worker().drain();
+    worker().drain();
+    EXPECT_EQ(drains_, 1);
+    pass(kSecond_us);
+    EXPECT_FALSE(worker().drained());
+    if (in_time) settled_ = true;
+    if (!in_time) pass(2 * kSecond_us);
+    turns();
+    EXPECT_TRUE(worker().drained());
+    worker().run();  // ends at once
+  }
+}
+
 TEST_F(WorkerTest, OutOfDescriptorsItPausesAndGoesOn) {
   worker();
   // The sanitizer needs descriptors for each type that it sees first.

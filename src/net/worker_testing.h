@@ -21,6 +21,8 @@ class WorkerTest : public testing::Test {
   Worker& worker() {
     if (worker_ == nullptr) {
       Worker::Options options{.limits = limits_, .drain_us = 5 * kSecond_us, .tick = {}, .turn_ended = {}};
+      options.drain_began = [this](Instant) { ++drains_; };
+      options.is_settled = [this] { return settled_; };
       options.accept_failed = [this](int error) { failures_.push_back(error); };
       worker_ = std::make_unique<Worker>(clock_, std::move(options), totals_);
       auto listening = small_buffers_ ? listen_on({.path = socket_path()}, {}) : listen_on({.host = "127.0.0.1"}, {});
@@ -78,6 +80,8 @@ class WorkerTest : public testing::Test {
   ListenerCounts counts_;
   std::string address_;
   std::vector<int> failures_;
+  int drains_ = 0;
+  bool settled_ = true;  // what questions left behind
   std::unique_ptr<Worker> worker_;
 };
 

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/check.h"
-#include "limit/calendar.h"
 
 namespace ratel {
 namespace {
@@ -13,24 +12,11 @@ bool is_spent(const Entry& entry, const Bucket::Context& context) {
   return context.is_over(entry, kStale_us);
 }
 
-/// No window of this unit lasts longer. A zone has now and then made a day of two, by changing sides of the date line.
-Micros window_max_us(CalendarUnit unit) {
-  const Micros nominal_us = nominal_length_us(unit);
-  return nominal_us <= kHour_us ? nominal_us : nominal_us + 2 * kDay_us;
-}
-
 bool is_any(const Entry&) {
   return true;
 }
 
 }  // namespace
-
-bool Bucket::Context::is_window_over(const Entry& entry, Micros ago_us) const {
-  const auto now_s = static_cast<std::uint32_t>(calendar_us / kSecond_us);
-  const auto start_s = static_cast<std::uint32_t>(entry.cell.word >> 32);
-  const Micros age_us = static_cast<std::int32_t>(now_s - start_s) * kSecond_us;
-  return age_us - ago_us > window_max_us(entry.calendar()) + kClockSlack_us;
-}
 
 Reaper::~Reaper() {
   // One by one: a list that destroys itself goes as deep as it is long.

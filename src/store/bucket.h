@@ -19,13 +19,9 @@
 #include <memory>
 
 #include "store/segment_pool.h"
+#include "store/store_clock.h"
 
 namespace ratel {
-
-/// How much a stored time may lie behind another thread's: the threads' clocks are read once a turn, so a decision can
-/// be as old as its turn, and must still find what an entry held at its time. Nothing is dropped for being spent
-/// earlier than this. Longer turns than that lose at most the tokens of the excess.
-inline constexpr Micros kStale_us = kSecond_us;
 
 /// What happens to an entry that gives way to another: its record is freed, a debt that was alive is counted.
 ///
@@ -72,18 +68,11 @@ class alignas(128) Bucket {
   struct Context {
     SegmentPool& pool;
     Reaper& reaper;
-    Micros now_us;
-    Micros set_back_us = 0;  // see StoreClock
-    Micros calendar_us = 0;  // now, by the wall clock; used where that was set back
+    StateClocks clocks;
 
-    /// Whether this entry was over so long ago, by every clock that it goes by.
     bool is_over(const Entry& entry, Micros ago_us) const {
-      if (entry.cell.until_us >= now_us - ago_us) return false;
-      return !entry.is_of_calendar() || entry.cell.until_us < now_us - ago_us - set_back_us ||
-             is_window_over(entry, ago_us);
+      return clocks.is_over(entry.cell, entry.calendar(), ago_us);
     }
-    /// By the wall clock alone, for a window stored before that was set back, which then ends later than its cell says.
-    bool is_window_over(const Entry& entry, Micros ago_us) const;
   };
 
   Mutex mutex;

@@ -30,7 +30,7 @@ class Fixture {
     bucket.clear(context());
   }
 
-  Bucket::Context context(Micros now_us = kNow_us) { return {pool_, reaper_, now_us}; }
+  Bucket::Context context(Micros now_us = kNow_us) { return {pool_, reaper_, {.now_us = now_us}}; }
   SegmentPool& pool() { return pool_; }
   std::uint64_t live_evictions() const { return live_evictions_; }
 

@@ -18,7 +18,9 @@ class KnownDebts {
  public:
   using Hash = std::array<std::uint64_t, 2>;  // Charge::hash
 
-  /// Room for `entries`, at some 40 bytes each, rounded up to eights. REQUIRES: entries >= 1.
+  /// What one takes, with its share of the lock.
+  static constexpr std::size_t kEntry_bytes = 48;
+  /// Room for `entries`, rounded up to eights. REQUIRES: entries >= 1.
   explicit KnownDebts(std::size_t entries);
 
   /// `used` units are spent and will all have come back at `until_us` (monotonic). Nothing spent, nothing kept.
@@ -41,6 +43,8 @@ class KnownDebts {
     mutable Mutex mutex;
     std::array<Entry, 8> entries RATEL_GUARDED_BY(mutex);
   };
+
+  static_assert(sizeof(Bucket) <= 8 * kEntry_bytes);
 
   Bucket& bucket_of(const Hash& hash) const { return buckets_[hash[0] % buckets_.size()]; }
 

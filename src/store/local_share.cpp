@@ -24,7 +24,6 @@ struct State {
   std::unique_ptr<Record> record;
 
   std::size_t bytes() const { return record == nullptr ? 0 : record->bytes(); }
-  bool is_fresh(Micros now_us) const { return cell.until_us <= now_us; }
 };
 
 Decision decide_one(Verb verb, const BoundLimit& limit, State& state, std::int64_t cost, StoreTime time) {
@@ -39,7 +38,7 @@ void spend(const BoundLimit& limit, State& state, std::int64_t cost, StoreTime t
 }
 
 std::int64_t used_of(const BoundLimit& limit, State& state, StoreTime time) {
-  if (state.is_fresh(time.now_us)) return 0;
+  if (state.cell.until_us == Cell::kFresh_us) return 0;
   return limit.limit.capacity - decide_one(Verb::kPeek, limit, state, 0, time).remaining;
 }
 
@@ -69,13 +68,17 @@ struct LocalShare::Counter {
   int processes = 0;  // of the share
   State state;
   BoundLimit book;
-  State owed;                        // what was admitted alone and not handed out
-  std::size_t part = 0;              // that is owed
+  State owed;                          // what was admitted alone and not handed out
+  std::size_t part = 0;                // that is owed
   std::size_t owing_place = kNowhere;  // in owing_[part]
-  Micros heard_us = kLongAgo_us;     // what the store told until then (monotonic) is in the state
-  Micros forgiven_us = kLongAgo_us;  // or was forgiven, by a reset
-  std::uint64_t question = 0;        // the last that it was part of
+  Micros heard_us = kLongAgo_us;       // what the store told until then (monotonic) is in the state
+  Micros forgiven_us = kLongAgo_us;    // or was forgiven, by a reset
+  std::uint64_t question = 0;          // the last that it was part of
   std::size_t bytes = 0;
+
+  bool is_fresh(const StateClocks& clocks, Micros ago_us = 0) const {
+    return clocks.is_over(state.cell, whole.limit.calendar, ago_us);
+  }
 
   void divide(int by, StoreTime time) {
     if (by == processes) return;
@@ -223,7 +226,7 @@ LocalShare::Counter& LocalShare::counter_of(const Charge& charge, StoreTime time
 }
 
 void LocalShare::hear(Counter& counter, StoreTime time, Micros now_us) {
-  if (counter.state.is_fresh(time.now_us)) {
+  if (counter.is_fresh(clock_.clocks(time.now_us))) {
     counter.state = {};
     counter.heard_us = counter.forgiven_us;
   }
@@ -272,7 +275,7 @@ bool LocalShare::take_owed(Instant now, std::size_t max, std::vector<Owed>& owed
     const std::int64_t cost = used_of(counter.book, counter.owed, time);
     if (cost > 0) owed.push_back({counter.whole, counter.key, cost});
     set_owing(counter, false);
-    if (counter.state.is_fresh(time.now_us)) {
+    if (counter.is_fresh(clock_.clocks(time.now_us))) {
       drop(places_.find(counter.hash)->second);
     } else {
       counter.owed = {};
@@ -282,11 +285,47 @@ bool LocalShare::take_owed(Instant now, std::size_t max, std::vector<Owed>& owed
   return !list.empty();
 }
 
+std::uint64_t LocalShare::owed(Instant now) {
+  const StoreTime time = clock_.at(now);
+  const MutexLock lock(mutex_);
+  std::uint64_t units = 0;
+  for (const std::vector<Counter*>& list : owing_) {
+    for (Counter* counter : list) units += static_cast<std::uint64_t>(used_of(counter->book, counter->owed, time));
+  }
+  return units;
+}
+
+void LocalShare::tidy(Instant now) {
+  const StoreTime time = clock_.at(now);
+  const StateClocks clocks = clock_.clocks(time.now_us);
+  const MutexLock lock(mutex_);
+  for (std::size_t looks = 0; looks < kTidiedMax && !counters_.empty(); ++looks) {
+    if (next_to_tidy_ >= counters_.size()) next_to_tidy_ = 0;
+    Counter& counter = *counters_[next_to_tidy_];
+    // What a reset forgave must stay forgiven for as long as the store's word of it is remembered.
+    const bool forgives = counter.forgiven_us != kLongAgo_us && debts_.find(counter.hash, now.monotonic_us).used > 0;
+    if (counter.is_fresh(clocks, kStale_us) && !forgives && used_of(counter.book, counter.owed, time) == 0) {
+      drop(next_to_tidy_);  // the last one takes its place
+    } else {
+      ++next_to_tidy_;
+    }
+  }
+  if (!counters_.empty() || counters_.capacity() == 0) return;
+  // After an outage; what the vectors and the map of so many take is not small.
+  counters_.shrink_to_fit();
+  places_ = decltype(places_)();
+  for (std::vector<Counter*>& list : owing_) list.shrink_to_fit();
+}
+
 LocalShare::Stats LocalShare::stats() const {
   const MutexLock lock(mutex_);
   std::size_t owing = 0;
   for (const std::vector<Counter*>& list : owing_) owing += list.size();
-  return {.counters = counters_.size(), .owing = owing, .bytes = bytes_, .forgotten = forgotten_};
+  return {.counters = counters_.size(),
+          .owing = owing,
+          .bytes = bytes_,
+          .bytes_max = options_.bytes_max,
+          .forgotten = forgotten_};
 }
 
 }  // namespace ratel

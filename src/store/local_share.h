@@ -28,6 +28,7 @@ namespace ratel {
 class LocalShare {
  public:
   struct Options {
+    /// More would make all loops wait too long when the table of them grows.
     std::size_t counters_max = 65'536;
     /// Of the counters, with their keys, which may be long, and their records. Logs together have half of it, one log a
     /// sixteenth. Passed by at most what one question adds.
@@ -60,6 +61,13 @@ class LocalShare {
   /// turn out to owe nothing any more; returns whether there are others to look at.
   bool take_owed(Instant now, std::size_t max, std::vector<Owed>& owed, std::size_t part = 0);
 
+  /// Units admitted alone that nobody has taken yet. Looks at all of them: for the end of the process.
+  std::uint64_t owed(Instant now);
+
+  /// Drops, of the next kTidiedMax counters, those that are as good as new and owe nothing. For once a second.
+  void tidy(Instant now);
+  static constexpr std::size_t kTidiedMax = 256;
+
   /// Some 20 us, in which all other loops may have to wait.
   static constexpr std::size_t kLooksMax = 64;
   /// How many counters may make room for one: some more than take the bytes of one with the longest key.
@@ -69,6 +77,7 @@ class LocalShare {
     std::size_t counters = 0;
     std::size_t owing = 0;  // of these, with something to hand out
     std::size_t bytes = 0;
+    std::size_t bytes_max = 0;
     std::uint64_t forgotten = 0;  // counters with something admitted alone that is never charged
   };
   Stats stats() const;
@@ -81,8 +90,7 @@ class LocalShare {
 
   Counter& counter_of(const Charge& charge, StoreTime time, Micros now_us) RATEL_REQUIRES(mutex_);
   void hear(Counter& counter, StoreTime time, Micros now_us) RATEL_REQUIRES(mutex_);
-  void book(Counter& counter, const Question& question, std::int64_t granted, StoreTime time)
-      RATEL_REQUIRES(mutex_);
+  void book(Counter& counter, const Question& question, std::int64_t granted, StoreTime time) RATEL_REQUIRES(mutex_);
   void set_owing(Counter& counter, bool owing) RATEL_REQUIRES(mutex_);
   void measure(Counter& counter) RATEL_REQUIRES(mutex_);
   void make_room(StoreTime time) RATEL_REQUIRES(mutex_);
@@ -96,9 +104,10 @@ class LocalShare {
   mutable Mutex mutex_;
   std::vector<std::unique_ptr<Counter>> counters_ RATEL_GUARDED_BY(mutex_);
   std::unordered_map<KnownDebts::Hash, std::size_t, HashOf> places_ RATEL_GUARDED_BY(mutex_);  // in counters_
-  std::array<std::vector<Counter*>, Store::kPartsMax> owing_ RATEL_GUARDED_BY(mutex_);  // by part
+  std::array<std::vector<Counter*>, Store::kPartsMax> owing_ RATEL_GUARDED_BY(mutex_);         // by part
   std::size_t bytes_ RATEL_GUARDED_BY(mutex_) = 0;
   std::size_t next_to_judge_ RATEL_GUARDED_BY(mutex_) = 0;
+  std::size_t next_to_tidy_ RATEL_GUARDED_BY(mutex_) = 0;
   std::uint64_t question_ RATEL_GUARDED_BY(mutex_) = 0;
   std::uint64_t forgotten_ RATEL_GUARDED_BY(mutex_) = 0;
 };

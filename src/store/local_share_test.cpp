@@ -294,6 +294,84 @@ TEST_F(LocalShareTest, RoomIsMadeByWhatIsNearestToBeingFresh) {
   for (std::uint64_t key = 0; key < 31; ++key) EXPECT_EQ(ask(slow, key, 1, Verb::kPeek).decision.remaining, 9) << key;
 }
 
+TEST_F(LocalShareTest, KeepsCalendarWindowsUntilTheyEndByBothClocks) {
+  const BoundLimit daily =
+      bound({.algorithm = Algorithm::kFixedWindow, .count = 5, .period_us = kDay_us, .calendar = CalendarUnit::kDay},
+            "daily");
+  const Micros midnight_us = kStart_us / kDay_us * kDay_us + kDay_us;
+  LocalShare share({.start = at(midnight_us - kHour_us)}, debts_);
+  Charge charge{.limit = &daily, .key = "key", .hash = hash_of(1)};
+  const auto ask = [&](Instant now) { return share.ask({.charges = {&charge, 1}, .cost = 5}, now).decision.allowed; };
+  EXPECT_TRUE(ask(at(midnight_us - kHour_us)));
+  // The wall clock is set back by two hours: the same day lasts two hours longer.
+  const Instant late{.monotonic_us = midnight_us + kHour_us, .wall_us = midnight_us - kHour_us};
+  share.tidy(late);
+  EXPECT_FALSE(ask(late));
+  EXPECT_EQ(share.owed(late), 5U);
+  EXPECT_TRUE(ask({.monotonic_us = midnight_us + 3 * kHour_us, .wall_us = midnight_us + kHour_us})) << "the next day";
+}
+
+TEST_F(LocalShareTest, TidiesAwayWhatIsAsGoodAsNewAFewAtATime) {
+  constexpr std::size_t kKeys = 1'000;
+  LocalShare share({.counters_max = kKeys, .start = at(kStart_us)}, debts_);
+  const BoundLimit slow = gcra(10, kDay_us, "slow"), fast = gcra(10, kSecond_us, "fast");
+  const auto ask_all = [&] {
+    for (std::uint64_t key = 0; key < kKeys; ++key) {
+      Charge charge{.limit = key % 2 == 0 ? &slow : &fast, .key = "key", .hash = hash_of(key)};
+      share.ask({.charges = {&charge, 1}}, at(now_us_));
+    }
+  };
+  const auto tidy_all = [&] {
+    std::size_t steps = 0;
+    for (std::size_t before = 0; before != share.stats().counters; ++steps) {
+      before = share.stats().counters;
+      share.tidy(at(now_us_));
+      EXPECT_LE(before - share.stats().counters, LocalShare::kTidiedMax);
+    }
+    return steps;
+  };
+  ask_all();
+  tidy_all();
+  EXPECT_EQ(share.stats().counters, kKeys) << "all are in use";
+  now_us_ += kSecond_us + 100'000;
+  tidy_all();
+  EXPECT_EQ(share.stats().counters, kKeys) << "another loop's time may lie so far behind";
+  now_us_ += kSecond_us;
+  EXPECT_GE(tidy_all(), 3U);
+  EXPECT_EQ(share.stats().counters, kKeys / 2);
+  EXPECT_EQ(share.stats().owing, kKeys / 2) << "what has come back is not owed";
+  now_us_ += kDay_us;
+  tidy_all();
+  EXPECT_EQ(share.stats().counters, 0U);
+  EXPECT_EQ(share.stats().bytes, 0U);
+  EXPECT_EQ(share.stats().forgotten, 0U);
+  ask_all();
+  EXPECT_EQ(share.stats().counters, kKeys) << "and begins again";
+}
+
+TEST_F(LocalShareTest, TidyingForgetsNoReset) {
+  const BoundLimit limit = gcra(100, kDay_us);
+  debts_.told(hash_of(1), 100, now_us_ + kDay_us, now_us_);
+  ask(limit, 1, 1, Verb::kReset);
+  now_us_ += kMinute_us;
+  share_.tidy(at(now_us_));
+  EXPECT_EQ(admitted(limit, 1, 200), 100);
+}
+
+TEST_F(LocalShareTest, SaysHowMuchIsOwed) {
+  const BoundLimit limit = gcra(100, kDay_us),
+                   window = bound({.algorithm = Algorithm::kFixedWindow, .count = 9, .period_us = kDay_us}, "window");
+  ask(limit, 1, 30);
+  ask(limit, 2, 12, Verb::kPeek);
+  ask(window, 3, 7);
+  EXPECT_EQ(share_.owed(at(now_us_)), 37U);
+  take_owed(1);
+  const std::uint64_t left = share_.owed(at(now_us_));
+  EXPECT_TRUE(left == 30 || left == 7) << left;
+  take_owed();
+  EXPECT_EQ(share_.owed(at(now_us_)), 0U);
+}
+
 RC_GTEST_FIXTURE_PROP(LocalShareTest, ProcessesTogetherAdmitAtMostTheLimit, ()) {
   const auto count = *rc::gen::inRange<std::int64_t>(1, 50);
   const int processes = *rc::gen::inRange(1, 10);

@@ -33,7 +33,6 @@ struct alignas(32) Entry {
 
   bool empty() const { return order == 0; }
   bool holds_record() const { return (rest & 1) != 0; }
-  bool is_of_calendar() const { return (rest & 0b1110) != 0; }
   CalendarUnit calendar() const { return static_cast<CalendarUnit>(rest >> 1 & 7); }
 };
 static_assert(sizeof(Entry) == 32);

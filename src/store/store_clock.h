@@ -6,12 +6,36 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
 
 #include "base/clock.h"
 #include "limit/decide.h"
 #include "store/mutex.h"
 
 namespace ratel {
+
+/// How much a stored time may lie behind another thread's: the threads' clocks are read once a turn, so a decision can
+/// be as old as its turn, and must still find what an entry held at its time. Nothing is dropped for being spent
+/// earlier than this. Longer turns than that lose at most the tokens of the excess.
+inline constexpr Micros kStale_us = kSecond_us;
+
+/// Now, by all clocks that a state may end by.
+struct StateClocks {
+  Micros now_us = 0;
+  Micros set_back_us = 0;  // see StoreClock
+  Micros calendar_us = 0;  // now, by the wall clock; used where that was set back
+
+  /// Whether a state was over so long ago, by every clock that it goes by. `unit` is of a calendar window.
+  bool is_over(const Cell& cell, CalendarUnit unit, Micros ago_us) const {
+    if (cell.until_us >= now_us - ago_us) return false;
+    return unit == CalendarUnit::kNone || cell.until_us < now_us - ago_us - set_back_us ||
+           is_window_over(cell, unit, ago_us);
+  }
+
+ private:
+  /// By the wall clock alone, for a window stored before that was set back, which then ends later than its cell says.
+  bool is_window_over(const Cell& cell, CalendarUnit unit, Micros ago_us) const;
+};
 
 class StoreClock {
  public:
@@ -32,6 +56,9 @@ class StoreClock {
 
   /// What the wall clock shows at this time of at().
   Micros calendar_us(Micros now_us) const { return now_us + calendar_offset_us_.load(std::memory_order_relaxed); }
+
+  /// The same for states, at this time of at().
+  StateClocks clocks(Micros now_us) const { return {now_us, set_back_us(), calendar_us(now_us)}; }
 
   StoreTime at(Instant now) {
     const Micros now_us = now.monotonic_us + offset_us_;

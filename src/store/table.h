@@ -57,9 +57,7 @@ class Table {
 
   SegmentPool& pool() { return pool_; }
   Budget& budget() { return budget_; }
-  Bucket::Context context(Micros now_us) {
-    return {pool_, reaper_, now_us, clock_.set_back_us(), clock_.calendar_us(now_us)};
-  }
+  Bucket::Context context(Micros now_us) { return {pool_, reaper_, clock_.clocks(now_us)}; }
 
   /// To be called, without a lock, after each insertion of a new key: the table's share of work. At most two splits,
   /// and now and then a step of tidy().

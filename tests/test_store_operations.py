@@ -1,0 +1,62 @@
+"""What an operator sees of a ratel whose counts live in a store elsewhere: metrics, log lines, memory, the end."""
+
+import re
+import signal
+
+from test_shared_store import Asker, metrics, shared
+from stores import wait_until
+
+RULES = """\
+rules:
+  local: { limit: 1000/day }
+  closed: { limit: 10/day, on_store_failure: deny }
+"""
+
+
+def admit_alone(server, store, units):
+    asker = Asker(server)
+    asker.ask("ALLOW", "local", "k")
+    store.signal(signal.SIGSTOP)
+    wait_until(lambda: asker.ask("PEEK", "local", "k")["source"] == "local", "outage")
+    for _ in range(10):
+        asker.ask("PEEK", "local", "k")  # opens the breaker
+    assert asker.ask("ALLOW", "local", "k", "COST", units)["source"] == "local"
+
+
+def test_what_was_admitted_alone_is_charged_before_the_end(ratel, stores):
+    store = stores.start()
+    (server,) = shared(ratel, store, "--threads", 1, rules=RULES)
+    admit_alone(server, store, 7)
+    server.signal(signal.SIGTERM)
+    wait_until(lambda: "draining" in server.log(), "drain")
+    store.signal(signal.SIGCONT)
+    assert server.process.wait(10) == 0
+    assert "not" not in server.log().split("draining")[1]
+    (server,) = shared(ratel, store, rules=RULES)
+    assert Asker(server).ask("PEEK", "local", "k")["remaining"] == 1000 - 8
+
+
+def test_what_was_never_charged_is_said_at_the_end(ratel, stores):
+    store = stores.start()
+    (server,) = shared(ratel, store, "--threads", 1, rules=RULES)
+    admit_alone(server, store, 7)
+    assert server.stop() == 0
+    line = 'msg="stopped before all that was admitted without the store was charged" units=7'
+    assert line in server.log()
+
+
+def test_what_a_ratel_decides_alone_stays_in_its_memory(ratel, stores):
+    store = stores.start()
+    (server,) = shared(ratel, store, "--threads", 1, "--max-memory", "1MiB", rules=RULES)
+    admit_alone(server, store, 1)
+
+    def value(name):
+        return int(re.search(rf"^{name} (\d+)$", metrics(server), re.MULTILINE).group(1))
+
+    most = value("ratel_local_max_bytes")
+    assert most == (1 << 20) * 15 // 16
+    asker = Asker(server)
+    for number in range(5000):
+        asker.ask("ALLOW", "local", f"key{number}")
+    assert most // 2 < value("ratel_local_bytes") <= most + 4096
+    assert value("ratel_local_forgotten_total") > 0
