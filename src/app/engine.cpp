@@ -96,7 +96,6 @@ Worker::Options Engine::worker_options(int loop) {
   options.tick = [this, own](Instant now) {
     if (shared_ == nullptr) return store_.tidy(now, kBucketsTidiedPerTick);
     own().report.tick(*own().shared, now, log_);
-    shared_->local().tidy(now);
   };
   if (shared_ != nullptr) {
     options.settle = [own] { own().shared->turn_ended(); };

@@ -73,6 +73,10 @@ void SharedStore::Loop::turn_ended() {
   if (const Micros due_us = safe_.due_us(); due_us != SafeStore::kNone_us && now.monotonic_us >= due_us) {
     safe_.tick(now);
   }
+  if (now.monotonic_us >= tidy_us_) {
+    tidy_us_ = now.monotonic_us + kSecond_us;
+    shared_.local_.tidy(now);
+  }
   if (heartbeat_) {
     heartbeat_->tick(now);
     loop_.wake_by(heartbeat_->due_us());

@@ -81,6 +81,7 @@ class SharedStore {
     StoreLoop remote_;
     SafeStore safe_;
     std::optional<Heartbeat> heartbeat_;
+    Micros tidy_us_ = 0;  // when what the process decided about alone is looked through next
   };
 
   /// The same on a loop that lives no longer.
