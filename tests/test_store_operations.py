@@ -60,3 +60,18 @@ def test_what_a_ratel_decides_alone_stays_in_its_memory(ratel, stores):
         asker.ask("ALLOW", "local", f"key{number}")
     assert most // 2 < value("ratel_local_bytes") <= most + 4096
     assert value("ratel_local_forgotten_total") > 0
+
+
+def test_the_log_names_the_counter_whose_key_holds_something_else(ratel, stores):
+    store = stores.start()
+    (server,) = shared(ratel, store, "--threads", 1, rules=RULES)
+    asker = Asker(server)
+    for key, shown in [("erin", "{erin}"), ("e r i n", "{#")]:
+        asker.ask("ALLOW", "closed", key)
+        (name,) = [line for line in store.cli("--scan").splitlines() if shown in line]
+        store.cli("SET", name, "garbage")
+        assert asker.ask("ALLOW", "closed", key)["source"] == "failed_closed"
+        line = f'msg="what stands under a counter\'s key is no counter" rule=closed key="?{re.escape(name)}"? answers=1'
+        wait_until(lambda line=line: re.search(line, server.log()), "line in the log")
+    assert "e r i n" not in server.log()
+    assert 'ratel_degraded_decisions_total{rule="closed",reason="bad_state"} 2\n' in metrics(server)

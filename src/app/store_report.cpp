@@ -2,6 +2,10 @@
 
 #include "app/store_report.h"
 
+#include <utility>
+
+#include "redis/key_name.h"
+
 namespace ratel {
 
 void StoreReport::Loop::tick(SharedStore::Loop& shared, Instant now, Log& log) {
@@ -9,6 +13,10 @@ void StoreReport::Loop::tick(SharedStore::Loop& shared, Instant now, Log& log) {
   const bool is_up = shared.why_not_ready().empty();  // whether or not anybody has asked in vain
   if (is_up != was_up_) report_.loop_changed(is_up, shared.remote().last_error(), log);
   was_up_ = is_up;
+  constexpr auto kBadState = static_cast<std::size_t>(StoreFault::kBadState);
+  if (const std::uint64_t more = stats.faults[kBadState] - said_.faults[kBadState]; more > 0) {
+    report_.say_faulty(shared, more, now, log);
+  }
   report_.say(stats, said_, shared.remote().last_error(), now, log);
   said_ = stats;
 
@@ -24,6 +32,18 @@ void StoreReport::Loop::tick(SharedStore::Loop& shared, Instant now, Log& log) {
   published_.healed.set(counters.healed);
   published_.durations.set(shared.safe().durations());
   published_.is_up = is_up;
+}
+
+void StoreReport::say_faulty(const SharedStore::Loop& shared, std::uint64_t answers, Instant now, Log& log) {
+  const std::lock_guard lock(mutex_);
+  unsaid_faulty_ += answers;
+  if (now.monotonic_us < say_faulty_us_) return;
+  say_faulty_us_ = now.monotonic_us + kSecond_us;
+  const SafeStore::Faulty& faulty = shared.safe().last_faulty();
+  std::string name;
+  append_key_name(shared.key_prefix(), faulty.identity, faulty.key, name);
+  log.warning("what stands under a counter's key is no counter",
+              {{"rule", faulty.label}, {"key", name}, {"answers", std::exchange(unsaid_faulty_, 0)}});
 }
 
 void StoreReport::loop_changed(bool is_up, const std::string& error, Log& log) {

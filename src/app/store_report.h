@@ -40,6 +40,9 @@ class StoreReport {
   };
 
  private:
+  /// Which counter it was whose key holds something else, by the name it has in the store: who is short and plain
+  /// stands there as in the store, everybody else as the same hash. One line a second, of the last such.
+  void say_faulty(const SharedStore::Loop& shared, std::uint64_t answers, Instant now, Log& log);
   /// A line where the first loop stops asking, and where the last begins again.
   void loop_changed(bool is_up, const std::string& error, Log& log);
   /// What a loop answered without the store since it said so last, and why: with that of the other loops at most a line
@@ -52,6 +55,8 @@ class StoreReport {
   SafeStore::Stats unsaid_;
   std::string unsaid_error_;
   Micros say_us_ = 0;  // not before
+  std::uint64_t unsaid_faulty_ = 0;
+  Micros say_faulty_us_ = 0;
   int loops_down_ = 0;
 };
 

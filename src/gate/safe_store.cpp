@@ -30,6 +30,7 @@ class SafeStore::Pending {
     store.idle_.push_back(&pending);  // before it answers, since the answer may ask again
     const Instant now = store.shared_.clock.now();
     if (answer.fault != StoreFault::kUnreachable) store.durations_.add(now.monotonic_us - asked_us);
+    if (answer.fault == StoreFault::kBadState) store.note_faulty(question, answer);
     done(part.answered(question, answer, now));
   }
 
@@ -53,6 +54,14 @@ StorePart& SafeStore::part_for(const Question& question) {
     if (hurries_) parts_[which]->hurry();
   }
   return *parts_[which];
+}
+
+void SafeStore::note_faulty(const Question& question, const Answer& answer) {
+  CHECK(answer.faulty != 0);
+  const Charge& charge = question.charges[static_cast<std::size_t>(__builtin_ctz(answer.faulty))];
+  faulty_.label = charge.limit->label;
+  faulty_.identity = charge.limit->identity;
+  faulty_.key = charge.key;
 }
 
 void SafeStore::ask(const Question& question, Instant now, Completion done) {

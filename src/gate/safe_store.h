@@ -11,13 +11,15 @@
 //
 // What is not asking for units is not made up for. Leases are neither given, renewed nor released without the store
 // (`ok` is false, but for the mode `allow`, where a yes says nothing): one that was to be released ends by its time. A
-// reset or a refund reaches only what this process has counted alone.
+// reset or a refund reaches only what this process has counted alone, and a refund of which it is not known whether the
+// store has done it not even that.
 //
 // One an event loop; not thread-safe. LocalShare is shared by them.
 
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "base/clock.h"
@@ -58,17 +60,26 @@ class SafeStore final : public Store {
   std::uint64_t unsettled() const;
 
   const Stats& stats() const { return stats_; }
+  /// The counter under whose key something else was found last (StoreFault::kBadState). All empty where none was.
+  struct Faulty {
+    std::string label;  // of its limit, as answers call it
+    std::string identity;
+    std::string key;
+  };
+  const Faulty& last_faulty() const { return faulty_; }
   /// From asking the store to its answer or its failing to give one; of what it was not asked there is none.
   const Durations& durations() const { return durations_; }
 
  private:
   class Pending;
 
+  void note_faulty(const Question& question, const Answer& answer);
   StorePart& part_for(const Question& question);
 
   Store& remote_;
   Stats stats_;
   Durations durations_;
+  Faulty faulty_;
   const StorePart::Shared shared_;
   std::array<std::unique_ptr<StorePart>, kPartsMax> parts_;  // those that were asked
   std::vector<std::unique_ptr<Pending>> all_;

@@ -385,6 +385,36 @@ TEST_F(SafeStoreTest, ASingleFailureIsChargedAfterwards) {
   EXPECT_EQ(safe_.due_us(), SafeStore::kNone_us);
 }
 
+TEST_F(SafeStoreTest, ARefundThatTheStoreMayHaveDoneIsNotDoneAgain) {
+  for (const StoreFault fault :
+       {StoreFault::kTimeout, StoreFault::kLost, StoreFault::kUnreachable, StoreFault::kRefused}) {
+    const bool perhaps = fault == StoreFault::kTimeout || fault == StoreFault::kLost;
+    LocalShare local({.start = at(kStart_us)}, debts_);
+    SafeStore safe(remote_, local, clock_, prng_);
+    std::array<Charge, 1> charges{Charge{.limit = &limit_, .key = "k"}};
+    const auto ask_for = [&](Verb verb, std::int64_t cost) {
+      return ratel::ask(safe, {.verb = verb, .charges = charges, .cost = cost}, clock_.now());
+    };
+    remote_.fault = fault;
+    ask_for(Verb::kAllow, 10);
+    const Answer answer = ask_for(Verb::kRefund, 4);
+    EXPECT_TRUE(answer.decision.allowed);
+    EXPECT_EQ(answer.decision.source, Source::kLocal);
+    EXPECT_EQ(answer.decision.granted, 0);
+    EXPECT_EQ(answer.decision.remaining, perhaps ? 90 : 94) << name_of(fault);
+    EXPECT_EQ(local.owed(clock_.now()), perhaps ? 10U : 6U) << name_of(fault);
+  }
+}
+
+TEST_F(SafeStoreTest, RemembersWhoseKeyHoldsSomethingElse) {
+  EXPECT_EQ(safe_.last_faulty().key, "");
+  remote_.fault = StoreFault::kBadState;
+  ask(FailureMode::kLocal);
+  EXPECT_EQ(safe_.last_faulty().key, "k");
+  EXPECT_EQ(safe_.last_faulty().label, limit_.label);
+  EXPECT_EQ(safe_.last_faulty().identity, limit_.identity);
+}
+
 TEST_F(SafeStoreTest, EachPartFailsByItself) {
   const auto ask_key = [&](std::string_view key, FailureMode mode) {
     std::array<Charge, 1> charges{Charge{.limit = &limit_, .key = key, .on_failure = mode}};

@@ -110,7 +110,7 @@ Answer StorePart::stand_in(const Question& question, StoreFault fault, Instant n
     answer.decision.source = Source::kLocal;
     answer.decision.retry_after = kNever;
   } else if (mode == FailureMode::kLocal) {
-    answer = alone(question, now);
+    answer = alone(question, fault, now);
   } else {
     const auto first = std::find_if(question.charges.begin(), question.charges.end(),
                                     [mode](const Charge& charge) { return charge.on_failure == mode; });
@@ -132,7 +132,7 @@ Answer StorePart::stand_in(const Question& question, StoreFault fault, Instant n
   return answer;
 }
 
-Answer StorePart::alone(const Question& question, Instant now) {
+Answer StorePart::alone(const Question& question, StoreFault fault, Instant now) {
   std::array<Charge, kChargesMax> charges;
   std::array<std::uint8_t, kChargesMax> places{};
   std::size_t count = 0;
@@ -143,6 +143,10 @@ Answer StorePart::alone(const Question& question, Instant now) {
   }
   Question ours = question;
   ours.charges = {charges.data(), count};
+  if (question.verb == Verb::kRefund && (fault == StoreFault::kTimeout || fault == StoreFault::kLost)) {
+    ours.verb = Verb::kPeek;  // the store may have done it, and nothing is given back twice
+    ours.cost = 0;
+  }
   if (!owes_) owes_since_us_ = now.monotonic_us;
   owes_ = true;
   Answer answer = in_places(shared_.local.ask(ours, now, part_), {places.data(), count});

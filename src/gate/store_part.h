@@ -74,7 +74,7 @@ class StorePart {
 
   void learn(StoreFault fault, Instant now);
   void went_down();
-  Answer alone(const Question& question, Instant now);
+  Answer alone(const Question& question, StoreFault fault, Instant now);
   Micros retry_after_us(Instant now) const;
 
   void need(const Question& question, Micros now_us);

@@ -48,6 +48,7 @@ class SharedStore {
 
     Store& store() { return safe_; }
     const SafeStore& safe() const { return safe_; }
+    const std::string& key_prefix() const { return shared_.options_.key_prefix; }
     /// The store itself, without failure modes.
     RedisStore& remote() { return remote_.store(); }
     /// The process ends: what was admitted without the store is charged to it now, if ever.
