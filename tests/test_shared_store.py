@@ -7,6 +7,7 @@ import binascii
 import json
 import multiprocessing
 import os
+import re
 import signal
 import socket
 import threading
@@ -347,6 +348,19 @@ def test_a_store_that_goes_while_nobody_asks_is_noticed(ratel, stores):
     wait_until(lambda: "the store decides again" in server.log(), "line in the log")
     assert server.log().count("the store does not decide") == 1
     assert "answered without the store" not in server.log()
+
+
+def test_a_store_that_evicts_is_told_of(ratel, stores):
+    store = stores.start("--maxmemory-policy", "allkeys-random")
+    (server,) = shared(ratel, store)
+    time.sleep(1)  # that it has asked once is nowhere to be seen
+    assert "ratel_store_evicted_keys_total 0\n" in metrics(server)
+    for i in range(1000):
+        Asker(server).ask("ALLOW", "gcra", f"k{i}")
+    store.cli("CONFIG", "SET", "maxmemory", "1")
+    wait_until(lambda: "the store evicts keys" in server.log(), "line in the log")
+    assert "ratel_store_evicted_keys_total 0\n" not in metrics(server)
+    assert abs(float(re.search(r"^ratel_store_clock_ahead_seconds (\S+)$", metrics(server), re.M).group(1))) < 1
 
 
 def test_a_ratel_that_restarts_forgets_nothing(ratel, stores):

@@ -247,6 +247,12 @@ void Engine::collect_store(std::vector<Sample>& samples) const {
   sum("ratel_store_clamped_total", "Counters whose time lay further ahead than any that is written.",
       &Published::clamped);
   sum("ratel_store_healed_total", "Keys that had no TTL and were given one.", &Published::healed);
+  sum("ratel_store_evicted_keys_total", "Keys that the store was seen to evict; each may have been a counter.",
+      &Published::evicted);
+  // The first loop's, which asks once a second whatever happens.
+  samples.push_back(sample(Kind::kGauge, "ratel_store_clock_ahead_seconds",
+                           "How far the store's clock was ahead of ours at an answer, less its way back.",
+                           static_cast<double>(loops_.front()->report.published().ahead_us.load()) / 1e6));
   const LocalShare::Stats local = shared_->local().stats();
   samples.push_back(sample(Kind::kGauge, "ratel_local_counters", "Counters that this process decides about alone.",
                            static_cast<double>(local.counters)));

@@ -20,6 +20,12 @@ void StoreReport::Loop::tick(SharedStore::Loop& shared, Instant now, Log& log) {
   report_.say(stats, said_, shared.remote().last_error(), now, log);
   said_ = stats;
 
+  const std::uint64_t evicted = shared.remote().evictions_seen();
+  if (evicted > evicted_) {
+    log.warning("the store evicts keys, and may forget counters", {{"keys", evicted - evicted_}});
+    evicted_ = evicted;
+  }
+
   const RedisStore::Counters& counters = shared.remote().counters();
   published_.opened.set(stats.opened);
   published_.charged.set(stats.charged);
@@ -30,6 +36,8 @@ void StoreReport::Loop::tick(SharedStore::Loop& shared, Instant now, Log& log) {
   published_.late.set(counters.late);
   published_.clamped.set(counters.clamped);
   published_.healed.set(counters.healed);
+  published_.evicted.set(evicted);
+  published_.ahead_us = counters.ahead_us;
   published_.durations.set(shared.safe().durations());
   published_.is_up = is_up;
 }

@@ -26,7 +26,8 @@ class StoreReport {
     /// What a scrape on any thread may read; a second old at most.
     struct Published {
       Counter opened, charged, lost;
-      Counter retried, redirected, script_missing, late, clamped, healed;
+      Counter retried, redirected, script_missing, late, clamped, healed, evicted;
+      std::atomic<Micros> ahead_us{0};
       SharedDurations durations;
       std::atomic<bool> is_up{true};
     };
@@ -36,6 +37,7 @@ class StoreReport {
     StoreReport& report_;
     SafeStore::Stats said_;  // what was handed on to be said
     bool was_up_ = true;
+    std::uint64_t evicted_ = 0;  // keys, of which the log has spoken
     Published published_;
   };
 

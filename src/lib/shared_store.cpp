@@ -64,6 +64,7 @@ SharedStore::Loop::Loop(SharedStore& shared, EventLoop& loop)
       safe_(remote_.store(), shared.local_, turn_, randomness_) {}
 
 void SharedStore::Loop::keep_heartbeat() {
+  remote().watch_evictions(loop_.now());
   heartbeat_.emplace(remote(), shared_.local_, std::to_string(randomness_.next()));
   loop_.wake_by(loop_.now().monotonic_us);
 }

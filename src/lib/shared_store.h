@@ -43,7 +43,7 @@ class SharedStore {
    public:
     Loop(SharedStore& shared, EventLoop& loop);
 
-    /// This loop tells the store from now on that the process lives. For one of a process's loops.
+    /// This loop tells the store from now on that the process lives, and watches it. For one of a process's loops.
     void keep_heartbeat();
 
     Store& store() { return safe_; }

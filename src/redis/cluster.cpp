@@ -21,6 +21,13 @@ Link* Cluster::route(std::uint16_t slot) {
   return owner == SlotMap::kNobody ? nullptr : nodes_[owner]->endpoint.pick(0);
 }
 
+void Cluster::add_primaries(std::vector<Link*>& links) {
+  for (const auto& node : nodes_) {
+    Link* link = node->owns ? node->endpoint.pick(0) : nullptr;
+    if (link != nullptr) links.push_back(link);
+  }
+}
+
 bool Cluster::is_whole() const {
   for (std::size_t slot = 0; slot < kClusterSlots; ++slot) {
     const std::uint16_t owner = map_.owner(static_cast<std::uint16_t>(slot));

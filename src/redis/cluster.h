@@ -30,6 +30,7 @@ class Cluster final : public Topology, private Endpoint::Watcher, private LinkRe
 
   void start(Instant now) override;
   Link* route(std::uint16_t slot) override;
+  void add_primaries(std::vector<Link*>& links) override;
   Next errored(const StoreError& error, Link& link, std::uint16_t slot, Instant now) override;
   void tick(Instant now) override;
   Micros next_us() const override;

@@ -59,6 +59,8 @@ class FakeRedis {
   std::map<std::string, int> executed;  // letter of the verb and cost → times
   int evals = 0;
   int slots_asked = 0;
+  std::uint64_t evicted_keys = 0;
+  std::string info_error;
 
   struct Session {
     bool in = false;  // authenticated
@@ -113,6 +115,8 @@ class FakeRedis {
       has_script = true;
       return writer.bulk(decision_script().sha1);
     }
+    if (name == "INFO" && !info_error.empty()) return writer.error(info_error);
+    if (name == "INFO") return writer.bulk("# Stats\r\nevicted_keys:" + std::to_string(evicted_keys) + "\r\n");
     if (name == "EVALSHA") return eval(words, asking, now_us, writer);
     writer.simple("OK");
   }

@@ -58,6 +58,7 @@ RedisStore::RedisStore(Options options, Link::Shell& shell, Randomness& randomne
                        .greeting_us = Sentinel::kAnswer_us};
   topology_ = make_topology(options_.url, sentinel_options_, link_options_,
                             {.shell = shell, .randomness = randomness_, .budget = budget_});
+  evictions_ = std::make_unique<EvictionWatch>(*topology_);
 }
 
 RedisStore::~RedisStore() = default;
@@ -162,6 +163,7 @@ bool RedisStore::decided(Call& call, Link& link, RespReply reply, Instant now) {
     return false;
   }
   link.sample_clock(outcome.now_us, now);
+  counters_.ahead_us = outcome.now_us - now.wall_us;
   counters_.clamped += static_cast<std::uint64_t>(std::popcount(outcome.clamped));
   counters_.healed += static_cast<std::uint64_t>(std::popcount(outcome.healed));
   switch (outcome.kind) {
@@ -257,6 +259,7 @@ void RedisStore::due(Call& call, Instant now) {
 void RedisStore::tick(Instant now) {
   deadlines_.advance(now.monotonic_us, [&](DeadlineWheel::Entry& entry) { due(static_cast<Call&>(entry), now); });
   topology_->tick(now);
+  evictions_->tick(now);
 }
 
 void RedisStore::give_up(Call& call, StoreFault fault) {

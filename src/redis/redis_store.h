@@ -13,6 +13,7 @@
 
 #include "redis/deadline_wheel.h"
 #include "redis/endpoint.h"
+#include "redis/eviction_watch.h"
 #include "redis/script_call.h"
 #include "redis/store_url.h"
 #include "redis/topology.h"
@@ -54,6 +55,7 @@ class RedisStore final : public Store, private LinkReceiver {
     std::uint64_t late = 0;     // the script ran, but after the deadline
     std::uint64_t clamped = 0;  // counters whose time lay too far ahead
     std::uint64_t healed = 0;   // keys that had no TTL
+    Micros ahead_us = 0;        // the store's clock, of ours, with the way of the answer: at the last decision
   };
 
   /// REQUIRES: is_key_prefix(options.key_prefix). The shell and the randomness outlive the store. What is under way
@@ -73,13 +75,18 @@ class RedisStore final : public Store, private LinkReceiver {
 
   /// REQUIRES: called at next_us() or soon after; may be called at any time.
   void tick(Instant now);
-  Micros next_us() const { return std::min(deadlines_.next_us(), topology_->next_us()); }
+  Micros next_us() const { return std::min({deadlines_.next_us(), topology_->next_us(), evictions_->next_us()}); }
+
+  /// From now on, watch for evictions. For one of the stores of a process.
+  void watch_evictions(Instant now) { evictions_->start(now); }
 
   /// Whether there is a link for every question.
   bool is_whole() const { return topology_->is_whole(); }
   /// What went wrong last, in words; empty if nothing has.
   std::string last_error() const;
   const Counters& counters() const { return counters_; }
+  /// Where they are watched.
+  std::uint64_t evictions_seen() const { return evictions_->seen(); }
   std::size_t under_way() const { return calls_.size() - idle_.size(); }
 
  private:
@@ -122,6 +129,7 @@ class RedisStore final : public Store, private LinkReceiver {
   LinkOptions link_options_;
   LinkOptions sentinel_options_;
   std::unique_ptr<Topology> topology_;
+  std::unique_ptr<EvictionWatch> evictions_;
   std::deque<Call> calls_;  // never moved: the wheel points to them
   std::vector<std::uint32_t> idle_;
   DeadlineWheel deadlines_;

@@ -128,4 +128,8 @@ std::string Sentinel::last_error() const {
   return is_whole() || primary_.last_error().empty() ? complaint_ : primary_.last_error();
 }
 
+void Sentinel::add_primaries(std::vector<Link*>& links) {
+  if (Link* link = primary_.pick(0)) links.push_back(link);
+}
+
 }  // namespace ratel

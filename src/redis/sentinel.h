@@ -27,6 +27,7 @@ class Sentinel final : public Topology, private Endpoint::Watcher, private LinkR
 
   void start(Instant now) override;
   Link* route(std::uint16_t slot) override { return primary_.pick(slot); }
+  void add_primaries(std::vector<Link*>& links) override;
   Next errored(const StoreError& error, Link& link, std::uint16_t slot, Instant now) override;
   void tick(Instant now) override;
   Micros next_us() const override;

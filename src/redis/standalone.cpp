@@ -19,4 +19,8 @@ void Standalone::endpoint_closed(Endpoint& endpoint, Link::Closed why, Instant n
   if (wrong && endpoint.address() != home_) endpoint.go_to(home_, now);
 }
 
+void Standalone::add_primaries(std::vector<Link*>& links) {
+  if (Link* link = endpoint_.pick(0)) links.push_back(link);
+}
+
 }  // namespace ratel

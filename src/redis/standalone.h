@@ -21,6 +21,7 @@ class Standalone final : public Topology, private Endpoint::Watcher {
 
   void start(Instant now) override { endpoint_.go_to(home_, now); }
   Link* route(std::uint16_t slot) override { return endpoint_.pick(slot); }
+  void add_primaries(std::vector<Link*>& links) override;
   Next errored(const StoreError& error, Link& link, std::uint16_t slot, Instant now) override;
   void tick(Instant now) override { endpoint_.tick(now); }
   Micros next_us() const override { return endpoint_.next_us(); }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "redis/link.h"
 #include "redis/store_error.h"
@@ -31,6 +32,8 @@ class Topology {
   virtual void start(Instant now) = 0;
   /// The link to whoever decides about this slot; nullptr if there is none that is ready.
   virtual Link* route(std::uint16_t slot) = 0;
+  /// A link to each server that decides about something, of those that have one that is ready.
+  virtual void add_primaries(std::vector<Link*>& links) = 0;
   /// An error reply to a question on `link`. Learns from it; may close links. Not for kNoScript.
   virtual Next errored(const StoreError& error, Link& link, std::uint16_t slot, Instant now) = 0;
   /// REQUIRES: called at next_us() or soon after; may be called at any time.
