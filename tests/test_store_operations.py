@@ -2,10 +2,12 @@
 
 import re
 import signal
+from pathlib import Path
 
 from test_shared_store import Asker, metrics, shared
 from stores import wait_until
 
+ROOT = Path(__file__).resolve().parent.parent
 RULES = """\
 rules:
   local: { limit: 1000/day }
@@ -75,3 +77,32 @@ def test_the_log_names_the_counter_whose_key_holds_something_else(ratel, stores)
         wait_until(lambda line=line: re.search(line, server.log()), "line in the log")
     assert "e r i n" not in server.log()
     assert 'ratel_degraded_decisions_total{rule="closed",reason="bad_state"} 2\n' in metrics(server)
+
+
+def page(name):
+    return (ROOT / "docs" / name).read_text(encoding="utf-8")
+
+
+def documented_metrics():
+    rows = re.findall(r"^\| (`ratel_\w+`(?:, `ratel_\w+`)*) \| (\w+) \|", page("operating.md"), re.MULTILINE)
+    return {name: kind for names, kind in rows for name in re.findall(r"ratel_\w+", names)}
+
+
+def test_the_documentation_has_each_metric_and_no_other(ratel, stores):
+    servers = [ratel(rules=RULES), *shared(ratel, stores.start(), rules=RULES)]
+    printed = dict(line.split()[2:] for server in servers for line in metrics(server).splitlines() if "# TYPE" in line)
+    assert documented_metrics() == printed
+
+
+def test_alerts_and_guarantees_speak_of_metrics_that_there_are():
+    for name in re.findall(r"ratel_[a-z_]+", page("operating.md") + page("guarantees.md")):
+        assert name.removesuffix("_bucket") in documented_metrics(), name
+
+
+def test_the_documentation_has_each_line_of_the_log_and_no_other():
+    source = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "src/app").glob("*.cpp")))
+    said = set(re.findall(r'\blog_?\.(?:info|warning|error)\(\s*"([^"]+)"', source))
+    said |= set(re.findall(r'LogLevel::\w+, "([^"]+)"', source))
+    table = re.search(r"\| `msg` \|.*?\n\n", page("operating.md"), re.DOTALL).group()
+    rows = [row.split("|")[1] for row in table.splitlines()[2:] if row]
+    assert {msg for row in rows for msg in re.findall(r"`([^`]+)`", row)} == said

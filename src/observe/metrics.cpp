@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <initializer_list>
 #include <iterator>
+#include <type_traits>
 
 namespace ratel {
 namespace {
@@ -39,7 +40,14 @@ class Text {
       before = ',';
     }
     if (before == ',') out_ += '}';
-    fmt::format_to(std::back_inserter(out_), " {}\n", value);
+    out_ += ' ';
+    if constexpr (std::is_integral_v<Value>) {
+      const fmt::format_int digits(value);
+      out_.append(digits.data(), digits.size());
+    } else {
+      fmt::format_to(std::back_inserter(out_), "{}", value);
+    }
+    out_ += '\n';
   }
   template <typename Value>
   void row(std::string_view name, std::initializer_list<Label> labels, Value value) {
@@ -50,10 +58,13 @@ class Text {
 
  private:
   void escape(std::string_view text) {
-    for (const char c : text) {
-      if (c == '\\' || c == '"') out_ += '\\';
-      out_ += c == '\n' ? "\\n" : std::string_view(&c, 1);
+    for (std::size_t at = text.find_first_of("\\\"\n"); at != text.npos; at = text.find_first_of("\\\"\n")) {
+      out_ += text.substr(0, at);
+      out_ += '\\';
+      out_ += text[at] == '\n' ? 'n' : text[at];
+      text.remove_prefix(at + 1);
     }
+    out_ += text;
   }
 
   std::string out_;
