@@ -43,9 +43,13 @@ set(RATEL_TSAN_ROOMS store net)
 
 # Where the tests find their data. In a source of its own rather than in a flag, so that the compiler's cache is of use
 # to a clone in another folder.
-set(RATEL_SOURCE_DIR_FILE ${CMAKE_BINARY_DIR}/generated/source_dir.cpp)
+set(RATEL_SOURCE_DIR_FILE ${PROJECT_BINARY_DIR}/generated/source_dir.cpp)
 file(CONFIGURE OUTPUT ${RATEL_SOURCE_DIR_FILE} CONTENT
-  "namespace ratel { extern const char* const kSourceDir; const char* const kSourceDir = \"${CMAKE_SOURCE_DIR}\"; }\n")
+  "namespace ratel {
+extern const char* const kSourceDir;
+const char* const kSourceDir = \"${PROJECT_SOURCE_DIR}\";
+}  // namespace ratel
+")
 
 function(ratel_unit_tests room files)
   set(watched FALSE)
@@ -73,8 +77,8 @@ endfunction()
 
 # Runs a fuzz target for a while, from the corpus kept in tests/corpus/<target>; what it finds goes to the build folder.
 function(ratel_fuzz_test target)
-  set(kept ${CMAKE_SOURCE_DIR}/tests/corpus/${target})
-  set(found ${CMAKE_BINARY_DIR}/corpus/${target})
+  set(kept ${PROJECT_SOURCE_DIR}/tests/corpus/${target})
+  set(found ${PROJECT_BINARY_DIR}/corpus/${target})
   file(MAKE_DIRECTORY ${found})
   if(NOT IS_DIRECTORY ${kept})
     set(kept)
@@ -87,7 +91,7 @@ endfunction()
 
 function(ratel_room name)
   cmake_parse_arguments(ROOM "" "" "DEPS;TEST_DEPS" ${ARGN})
-  set(dir ${CMAKE_SOURCE_DIR}/src/${name})
+  set(dir ${PROJECT_SOURCE_DIR}/src/${name})
   file(GLOB sources CONFIGURE_DEPENDS ${dir}/*.cpp)
   set(tests ${sources})
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
@@ -104,7 +108,7 @@ function(ratel_room name)
     add_library(ratel_${name} INTERFACE)
     set(scope INTERFACE)
   endif()
-  target_include_directories(ratel_${name} ${scope} ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src)
+  target_include_directories(ratel_${name} ${scope} ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(ratel_${name} ${scope} ${deps})
 
   if(RATEL_TESTS AND tests)
