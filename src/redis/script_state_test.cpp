@@ -100,12 +100,12 @@ TEST_P(ScriptState, EveryWriteLeavesATtlThatIsNoLongerThanTheStateNeeds) {
     const std::string key = key_of(sort.limit);
     const bool leases = sort.verb == Verb::kAcquire;
     const Verb plain[] = {Verb::kAllow, Verb::kAllow, Verb::kAtMost, Verb::kRefund, Verb::kPeek, Verb::kReset};
-    const Verb of_leases[] = {Verb::kAcquire, Verb::kAcquire, Verb::kAcquire,
-                              Verb::kRelease, Verb::kPeek,    Verb::kReset};
+    const Verb of_leases[] = {Verb::kAcquire, Verb::kAcquire, Verb::kRenew, Verb::kRelease, Verb::kPeek, Verb::kReset};
     const Verb* const verbs = leases ? of_leases : plain;
     int held = 0;
     for (int i = 0; i < 200; ++i) {
       const Verb verb = verbs[prng.next() % 6];
+      ids_ = static_cast<int>(prng.next() % 5);  // so that there is something to renew and to release
       const ScriptOutcome outcome = ask(sort.limit, verb, static_cast<std::int64_t>(prng.next() % 4));
       ASSERT_EQ(outcome.kind, Kind::kAnswer) << sort.name;
       EXPECT_EQ(outcome.healed, 0) << sort.name;
@@ -117,6 +117,23 @@ TEST_P(ScriptState, EveryWriteLeavesATtlThatIsNoLongerThanTheStateNeeds) {
     }
     EXPECT_GT(held, 50) << sort.name;
   }
+}
+
+TEST_P(ScriptState, AReservationLeavesATtlThatLastsUntilItIsOver) {
+  const BoundLimit limit{*make_limit({.count = 5, .period_us = kHour_us}, kHour_us), "reserved", "test"};
+  Micros longest_us = 0;
+  for (int i = 0; i < 12; ++i) {
+    Charge charge;
+    Question asked = question(charge, limit, Verb::kReserve, 1);
+    asked.max_wait_us = kHour_us;
+    const ScriptOutcome outcome = store_.ask(asked, {.prefix = "ratel", .calendar_us = calendar_us_});
+    EXPECT_EQ(outcome.answer.decision.allowed, i < 10);
+    const Micros left_us = client_.run({"PEXPIRETIME", key_of(limit)}).integer * kMillisecond_us - outcome.now_us;
+    EXPECT_GE(left_us, outcome.answer.decision.reset_after.count());
+    EXPECT_LE(left_us, 2 * kHour_us + kMillisecond_us);
+    longest_us = std::max(longest_us, left_us);
+  }
+  EXPECT_GT(longest_us, kHour_us);
 }
 
 // 14: the key goes with the millisecond after its state has ended, never before.
