@@ -44,6 +44,11 @@ bool Breaker::begin_probe(Micros now_us) {
   return true;
 }
 
+void Breaker::probe_soon(Micros now_us) {
+  CHECK(open_);
+  probe_us_ = std::min(probe_us_, now_us);
+}
+
 void Breaker::probe_succeeded(Micros now_us) {
   CHECK(probing_);
   closed_us_ = now_us;

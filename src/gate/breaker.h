@@ -41,6 +41,8 @@ class Breaker {
   Micros probe_due_us() const { return probing_ ? kNone_us : probe_us_; }
   /// Whether to probe now; if so, probe_succeeded or probe_failed is to follow.
   bool begin_probe(Micros now_us);
+  /// Something has changed for the better: the next probe is due now, unless one is under way.
+  void probe_soon(Micros now_us);
   void probe_succeeded(Micros now_us);
   void probe_failed(Micros now_us);
 

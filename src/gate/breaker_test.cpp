@@ -81,6 +81,16 @@ TEST_F(BreakerTest, ProbesOneAtATime) {
   EXPECT_FALSE(breaker_.open());
 }
 
+TEST_F(BreakerTest, ProbesAtOnceWhenThereIsReasonTo) {
+  breaker_.trip(0);
+  breaker_.probe_soon(10);
+  EXPECT_TRUE(breaker_.begin_probe(10));
+  breaker_.probe_soon(20);
+  EXPECT_FALSE(breaker_.begin_probe(20)) << "one is under way";
+  breaker_.probe_failed(30);
+  EXPECT_GE(breaker_.probe_due_us(), 30 + Breaker::kFirstProbe_us);
+}
+
 TEST_F(BreakerTest, ProbesAreSpreadAndNeverRare) {
   breaker_.trip(0);
   Micros now_us = 0, least_us = kSecond_us, most_us = 0;

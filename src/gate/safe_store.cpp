@@ -1,6 +1,7 @@
 #include "gate/safe_store.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 
@@ -87,6 +88,7 @@ SafeStore::State SafeStore::state() const {
 }
 
 Micros SafeStore::due_us() const {
+  if (remote_.recoveries() != recoveries_) return 0;
   Micros first_us = kNone_us;
   for (const auto& part : parts_) {
     const Micros due_us = part != nullptr ? part->due_us() : kNone_us;
@@ -113,8 +115,11 @@ std::uint64_t SafeStore::unsettled() const {
 }
 
 void SafeStore::tick(Instant now) {
+  const bool recovered = std::exchange(recoveries_, remote_.recoveries()) != remote_.recoveries();
   for (const auto& part : parts_) {
-    if (part != nullptr) part->tick(now);
+    if (part == nullptr) continue;
+    if (recovered) part->probe_soon(now);
+    part->tick(now);
   }
 }
 

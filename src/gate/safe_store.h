@@ -84,6 +84,7 @@ class SafeStore final : public Store {
   std::array<std::unique_ptr<StorePart>, kPartsMax> parts_;  // those that were asked
   std::vector<std::unique_ptr<Pending>> all_;
   std::vector<Pending*> idle_;  // reused, so that asking allocates nothing after warm-up
+  std::uint64_t recoveries_ = 0;  // of the other store, that the parts know of
   bool hurries_ = false;
 };
 

@@ -415,6 +415,23 @@ TEST_F(SafeStoreTest, RemembersWhoseKeyHoldsSomethingElse) {
   EXPECT_EQ(safe_.last_faulty().identity, limit_.identity);
 }
 
+TEST_F(SafeStoreTest, ProbesAtOnceWhenTheStoreHasAConnectionAgain) {
+  ++remote_.recovered;
+  EXPECT_EQ(safe_.due_us(), 0);
+  safe_.tick(clock_.now());
+  EXPECT_EQ(safe_.due_us(), SafeStore::kNone_us) << "nothing was wrong";
+  open();
+  for (int i = 0; i < 10; ++i) tick_when_due();
+  const int asked = remote_.asked;
+  safe_.tick(clock_.now());
+  EXPECT_EQ(remote_.asked, asked) << "the next probe is due later";
+  remote_.fault = StoreFault::kNone;
+  ++remote_.recovered;
+  EXPECT_LE(safe_.due_us(), clock_.now().monotonic_us);
+  safe_.tick(clock_.now());
+  EXPECT_EQ(safe_.state(), SafeStore::State::kUp);
+}
+
 TEST_F(SafeStoreTest, EachPartFailsByItself) {
   const auto ask_key = [&](std::string_view key, FailureMode mode) {
     std::array<Charge, 1> charges{Charge{.limit = &limit_, .key = key, .on_failure = mode}};

@@ -38,6 +38,7 @@ class FakeRemote final : public Store {
     const char first = question.charges.front().key.front();
     return first >= 'A' && first <= 'P' ? static_cast<std::size_t>(first - 'A') : 0;
   }
+  std::uint64_t recoveries() const override { return recovered; }
   void answer_next(StoreFault with) {
     const Waiting one = waiting.front();
     waiting.pop_front();
@@ -51,6 +52,7 @@ class FakeRemote final : public Store {
   };
   StoreFault fault = StoreFault::kNone;
   bool late = false;
+  std::uint64_t recovered = 0;
   std::int64_t room = kCountMax;  // for any question
   int asked = 0;
   std::deque<Waiting> waiting;

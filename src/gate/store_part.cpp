@@ -184,6 +184,10 @@ std::uint64_t StorePart::unsettled() const {
   return static_cast<std::uint64_t>(units);
 }
 
+void StorePart::probe_soon(Instant now) {
+  if (state_ == State::kDown) breaker_.probe_soon(now.monotonic_us);
+}
+
 void StorePart::need(const Question& question, Micros now_us) {
   failed_key_ = question.charges.front().key;
   const Micros age_us = now_us - needed_.began_us;

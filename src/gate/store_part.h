@@ -52,6 +52,8 @@ class StorePart {
   static constexpr Micros kNone_us = -1;
   Micros due_us() const;
   void tick(Instant now);
+  /// The store may be back: a probe is due if one is wanted.
+  void probe_soon(Instant now);
 
   /// What is owed is due at once from now on.
   void hurry() { patience_us_ = 0; }

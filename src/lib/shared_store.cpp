@@ -47,7 +47,11 @@ SharedStore::SharedStore(Options options, const Clock& clock, std::optional<TlsC
       local_(local_options(options_.max_memory_bytes, clock.now()), debts_) {}
 
 RedisStore::Options SharedStore::redis_options() {
-  return {.url = options_.url, .key_prefix = options_.key_prefix, .debts = &debts_, .hash_seed = seed_};
+  return {.url = options_.url,
+          .key_prefix = options_.key_prefix,
+          .debts = &debts_,
+          .hash_seed = seed_,
+          .handshakes = &handshakes_};
 }
 
 Status SharedStore::probe() {

@@ -101,6 +101,7 @@ class SharedStore {
   KnownDebts debts_;
   LocalShare local_;
   NameResolver resolver_;
+  HandshakeBudget handshakes_;
 };
 
 }  // namespace ratel

@@ -28,6 +28,11 @@ void Cluster::add_primaries(std::vector<Link*>& links) {
   }
 }
 
+bool Cluster::hopes(std::uint16_t slot, Instant now) const {
+  const std::uint16_t owner = map_.owner(slot);
+  return owner != SlotMap::kNobody && nodes_[owner]->endpoint.hopes(now);
+}
+
 bool Cluster::is_whole() const {
   for (std::size_t slot = 0; slot < kClusterSlots; ++slot) {
     const std::uint16_t owner = map_.owner(static_cast<std::uint16_t>(slot));
@@ -52,7 +57,7 @@ Topology::Next Cluster::errored(const StoreError& error, Link& link, std::uint16
     case StoreError::Action::kRediscover:
       want_map(now);
       link.retire("it is a replica now", now);
-      return {.kind = Next::Kind::kLater, .pause_us = kRetry_us};
+      return {.kind = Next::Kind::kWait};
     case StoreError::Action::kRefresh:
     case StoreError::Action::kDistrust:
       want_map(now);
@@ -73,6 +78,7 @@ Topology::Next Cluster::follow(const Address& address, bool asking, std::uint16_
   // What sends us to itself is behind a name that leads elsewhere now.
   if (nodes_[node]->endpoint.address() == from.address()) from.retire("it sends us to itself", now);
   Link* link = nodes_[node]->endpoint.pick(0);
+  if (link == nullptr && !asking) return {.kind = Next::Kind::kWait};
   if (link == nullptr) return {.kind = Next::Kind::kLater, .pause_us = kRetry_us};
   return {.kind = Next::Kind::kSend, .link = link, .asking = asking};
 }

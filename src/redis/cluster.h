@@ -19,7 +19,7 @@ inline constexpr std::size_t kClusterNodesMax = 1000;
 
 class Cluster final : public Topology, private Endpoint::Watcher, private LinkReceiver {
  public:
-  static constexpr Micros kRetry_us = 10 * kMillisecond_us;      // until a link to a new node can be ready
+  static constexpr Micros kRetry_us = 10 * kMillisecond_us;      // until a link to where a slot moves can be ready
   static constexpr Micros kTryAgain_us = 2 * kMillisecond_us;    // and up to four times as much
   static constexpr Micros kMapApart_us = 250 * kMillisecond_us;  // and up to as much again
   static constexpr Micros kMapAnswer_us = kSecond_us;
@@ -31,6 +31,7 @@ class Cluster final : public Topology, private Endpoint::Watcher, private LinkRe
   void start(Instant now) override;
   Link* route(std::uint16_t slot) override;
   void add_primaries(std::vector<Link*>& links) override;
+  bool hopes(std::uint16_t slot, Instant now) const override;
   Next errored(const StoreError& error, Link& link, std::uint16_t slot, Instant now) override;
   void tick(Instant now) override;
   Micros next_us() const override;

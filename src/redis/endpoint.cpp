@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "redis/store_error.h"
+
 namespace ratel {
 
 Endpoint::Endpoint(const LinkOptions& options, const LinkContext& context, Watcher& watcher, std::size_t links)
@@ -17,16 +19,21 @@ void Endpoint::go_to(const Address& address, Instant now, Micros pause_us) {
       line->backoff = {};
       line->dial_at_us = now.monotonic_us + pause_us;
     }
+    refused_ = false;
+    lines_.front()->hoped_for = true;
+    hope(now);
   }
   held_ = false;  // after the links are closed, which may have led to a hold()
 }
 
 void Endpoint::hold(std::string_view what, Instant now) {
   held_ = true;
+  if (has_ready()) hope(now);
   for (const auto& line : lines_) line->link.retire(what, now);
 }
 
 void Endpoint::reconnect(std::string_view what, Instant now) {
+  if (has_ready()) hope(now);
   for (const auto& line : lines_) {
     if (line->link.is_ready()) line->link.retire(what, now);
   }
@@ -50,19 +57,33 @@ bool Endpoint::is_idle() const {
 }
 
 void Endpoint::ready(Link& link, Instant now) {
+  refused_ = false;
+  hope_until_us_ = 0;
+  for (const auto& line : lines_) line->hoped_for = false;
+  ++context_.news.ready;
   watcher_.endpoint_ready(*this, link, now);
 }
 
 void Endpoint::closed(Link& link, Link::Closed why, Instant now) {
-  for (const auto& line : lines_) {
-    if (&line->link != &link) continue;
-    if (why == Link::Closed::kRefused) line->backoff.refused();
-    line->backoff.ended(link.healthy_us(now));
-    // What we left by our own choice after a while needs no pause; only what fails again and again does.
-    const bool at_once = why == Link::Closed::kByUs && link.healthy_us(now) >= kSecond_us;
-    line->dial_at_us = now.monotonic_us + (at_once ? 0 : line->backoff.next_us(context_.randomness));
+  const auto at = std::find_if(lines_.begin(), lines_.end(), [&](const auto& each) { return &each->link == &link; });
+  Line& line = **at;
+  if (link.has_proved(now)) line.backoff = {};
+  // One that was ready without proving good is trusted once, until another has proved good.
+  const bool was_good = link.was_ready() && line.backoff.is_fresh();
+  const Micros pause_us = line.backoff.next_us(context_.randomness);
+  if (was_good && (why == Link::Closed::kLost || why == Link::Closed::kByUs)) {
+    hope(now);
+  } else if (line.hoped_for) {
+    hope_until_us_ = 0;
+    ++context_.news.given_up;
   }
+  line.hoped_for = false;
+  const bool another = std::any_of(lines_.begin(), lines_.end(), [](const auto& each) { return each->hoped_for; });
+  line.hoped_for = hopes(now) && !another;
+  refused_ = why == Link::Closed::kRefused;
   last_error_ = link.last_error();
+  if (read_store_error(last_error_).kind == StoreError::Kind::kTooManyClients) line.backoff.crowded();
+  line.dial_at_us = now.monotonic_us + (line.hoped_for ? 0 : pause_us);
   watcher_.endpoint_closed(*this, why, now);
 }
 
@@ -70,10 +91,18 @@ void Endpoint::pushed(Link&, RespReply push, Instant now) {
   watcher_.endpoint_pushed(*this, push, now);
 }
 
+bool Endpoint::may_dial(const Line& line) const {
+  if (held_ || line.link.state() != Link::State::kClosed) return false;
+  if (!refused_) return true;
+  const auto first =
+      std::find_if(lines_.begin(), lines_.end(), [](const auto& each) { return !each->link.is_ready(); });
+  return first->get() == &line;
+}
+
 void Endpoint::tick(Instant now) {
   for (const auto& line : lines_) {
     line->link.tick(now);
-    if (held_ || line->link.state() != Link::State::kClosed || now.monotonic_us < line->dial_at_us) continue;
+    if (!may_dial(*line) || now.monotonic_us < line->dial_at_us) continue;
     if (context_.budget.take(now.monotonic_us)) {
       line->link.open(address_, now);
     } else {
@@ -85,8 +114,7 @@ void Endpoint::tick(Instant now) {
 Micros Endpoint::next_us() const {
   Micros due_us = Link::kNeverDue_us;
   for (const auto& line : lines_) {
-    const bool dials = line->link.state() == Link::State::kClosed && !held_;
-    due_us = std::min(due_us, dials ? line->dial_at_us : line->link.next_us());
+    due_us = std::min(due_us, may_dial(*line) ? line->dial_at_us : line->link.next_us());
   }
   return due_us;
 }

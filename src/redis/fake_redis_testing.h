@@ -48,6 +48,7 @@ class FakeRedis {
   bool replica = false;
   bool loading = false;
   bool has_script = false;
+  std::string refusal;      // of every HELLO
   std::string next_error;   // for the next EVALSHA
   std::string every_error;  // for each
   FakeCluster* cluster = nullptr;
@@ -122,6 +123,7 @@ class FakeRedis {
   }
 
   void hello(Session& session, const std::vector<std::string>& words, RespWriter& writer, std::string& out) {
+    if (!refusal.empty()) return writer.error(refusal);
     const bool right = words.size() >= 5 && words[4] == password;
     if (!password.empty() && words.size() < 5) return writer.error("NOAUTH HELLO must be called with");
     if (!password.empty() && !right) return writer.error("WRONGPASS invalid username-password pair");

@@ -16,7 +16,7 @@ Link::Link(const LinkOptions& options, Shell& shell, Owner& owner)
 void Link::open(const Address& address, Instant now) {
   CHECK(state_ == State::kClosed);
   address_ = address;
-  was_ready_ = false;
+  was_ready_ = answered_ = false;
   state_ = State::kDialing;
   step_by_us_ = now.monotonic_us + options_.dial_us;
   shell_.dial(*this);
@@ -100,14 +100,14 @@ void Link::take_reply(RespReply reply, Instant now) {
   }
   const RequestQueue::Slot slot = queue_.pop();
   if (slot.own != 0) return take_own(slot.own, reply, now);
-  if (reply.kind() == RespReply::Kind::kError && read_store_error(reply.text()).kind == StoreError::Kind::kNoScript) {
-    load_scripts(now);
-  }
+  const bool is_error = reply.kind() == RespReply::Kind::kError;
+  if (is_error && read_store_error(reply.text()).kind == StoreError::Kind::kNoScript) load_scripts(now);
   if (slot.receiver == nullptr) return;
   const std::uint64_t connection = connection_;
-  if (!slot.receiver->replied(slot.token, *this, reply, now) && connection == connection_) {
-    close(Closed::kPoisoned, "a reply of the wrong shape", now);
-  }
+  const bool good = slot.receiver->replied(slot.token, *this, reply, now);
+  if (connection != connection_) return;
+  if (!good) return close(Closed::kPoisoned, "a reply of the wrong shape", now);
+  if (!is_error) answered_ = true;
 }
 
 void Link::take_own(std::uint8_t own, RespReply reply, Instant now) {

@@ -84,9 +84,12 @@ class Link {
   static constexpr Micros kPatienceMin_us = 200 * kMillisecond_us;
   /// How long a link that is no longer wanted waits for what it is owed.
   static constexpr Micros kRetiring_us = 200 * kMillisecond_us;
-  /// Between attempts to begin while the server loads its data or runs a long script; doubles up to the second.
+  /// Between attempts to begin while the server loads its data or runs a long script; doubles up to the second
+  /// of these.
   static constexpr Micros kNotYetFirst_us = 100 * kMillisecond_us;
-  static constexpr Micros kNotYetCeiling_us = kSecond_us;
+  static constexpr Micros kNotYetCeiling_us = 500 * kMillisecond_us;
+  /// A link that lasted so long was good, even if nothing was asked on it.
+  static constexpr Micros kProved_us = kSecond_us;
 
   /// All references outlive the link.
   Link(const LinkOptions& options, Shell& shell, Owner& owner);
@@ -132,8 +135,12 @@ class Link {
   const ClockOffset& clock() const { return clock_; }
   void sample_clock(Micros store_us, Instant now) { clock_.sample(store_us, now.monotonic_us); }
   std::size_t owed() const { return queue_.size(); }
-  /// How long it has been good, or was.
-  Micros healthy_us(Instant now) const { return was_ready_ ? now.monotonic_us - ready_since_us_ : 0; }
+  /// Whether it has been ready since it was opened.
+  bool was_ready() const { return was_ready_; }
+  /// Whether it is good, or was until now: it has answered, or was ready for long.
+  bool has_proved(Instant now) const {
+    return was_ready_ && (answered_ || now.monotonic_us - ready_since_us_ >= kProved_us);
+  }
   bool resp3() const { return greeting_.resp3(); }
   /// Why it was closed last, in words.
   const std::string& last_error() const { return last_error_; }
@@ -166,6 +173,7 @@ class Link {
   Micros last_read_us_ = 0;
   Micros ready_since_us_ = 0;
   bool was_ready_ = false;            // since it was opened
+  bool answered_ = false;             // a request, and not with an error, since it was opened
   Micros dead_at_us_ = kNeverDue_us;  // unless something is read before
   bool loading_scripts_ = false;
   std::uint64_t script_loads_ = 0;  // after the greeting: how often the server had lost them

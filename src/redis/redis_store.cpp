@@ -1,6 +1,7 @@
 #include "redis/redis_store.h"
 
 #include <array>
+#include <utility>
 
 #include "base/check.h"
 #include "redis/cluster.h"
@@ -22,6 +23,9 @@ bool may_run_twice(Verb verb) {
 
 /// Of Charge::hash[1]: the slot of the subject, found where the question is prepared.
 constexpr std::uint64_t kSlotBits = kClusterSlots - 1;
+
+/// Between the loss of a connection and the next try: what ended one may have ended the others, which is known then.
+constexpr Micros kAfterLoss_us = kMillisecond_us;
 
 bool surely_not_executed(StoreFault fault) {
   return fault == StoreFault::kUnreachable || fault == StoreFault::kRefused;
@@ -57,7 +61,10 @@ RedisStore::RedisStore(Options options, Link::Shell& shell, Randomness& randomne
                        .dial_us = Sentinel::kAnswer_us,
                        .greeting_us = Sentinel::kAnswer_us};
   topology_ = make_topology(options_.url, sentinel_options_, link_options_,
-                            {.shell = shell, .randomness = randomness_, .budget = budget_});
+                            {.shell = shell,
+                             .randomness = randomness_,
+                             .budget = options_.handshakes == nullptr ? budget_ : *options_.handshakes,
+                             .news = news_});
   evictions_ = std::make_unique<EvictionWatch>(*topology_);
 }
 
@@ -100,20 +107,26 @@ void RedisStore::ask(const Question& question, Instant now, Completion done) {
   call.due_us = now.monotonic_us + question.deadline_us;
   call.calendar_us = 0;
   call.link = nullptr;
+  call.otherwise = StoreFault::kUnreachable;
   call.slot = static_cast<std::uint16_t>(question.charges.front().hash[1] & kSlotBits);
   call.hops = call.resends = 0;
   call.loaded = call.perhaps = false;
   deadlines_.set(call, call.due_us);
-  route(call, now, StoreFault::kUnreachable);
+  route(call, now);
 }
 
-void RedisStore::route(Call& call, Instant now, StoreFault otherwise) {
-  send(call, topology_->route(call.slot), false, now, otherwise);
+void RedisStore::route(Call& call, Instant now) {
+  Link* const link = topology_->route(call.slot);
+  if (link == nullptr && now.monotonic_us < call.due_us && topology_->hopes(call.slot, now)) {
+    call.hopes = true;
+    ++hoping_;
+    return;
+  }
+  send(call, link, false, now);
 }
 
-/// `otherwise`: what it comes to if it cannot be sent.
-void RedisStore::send(Call& call, Link* link, bool asking, Instant now, StoreFault otherwise) {
-  if (link == nullptr || now.monotonic_us >= call.due_us) return give_up(call, otherwise);
+void RedisStore::send(Call& call, Link* link, bool asking, Instant now) {
+  if (link == nullptr || now.monotonic_us >= call.due_us) return give_up(call, call.otherwise);
   const bool knows_time = link->clock().known();
   const Micros ahead_us = knows_time ? link->clock().lowest_us() : now.wall_us - now.monotonic_us;
   scratch_.assign(asking ? kAsking : std::string_view());
@@ -126,7 +139,7 @@ void RedisStore::send(Call& call, Link* link, bool asking, Instant now, StoreFau
                                  .preludes = static_cast<std::uint8_t>(asking ? 1 : 0),
                                  .deadline_us = call.question.deadline_us},
                                 *this, call.token(), now);
-  if (!place) return give_up(call, otherwise);
+  if (!place) return give_up(call, call.otherwise);
   call.link = link;
   call.place = *place;
 }
@@ -200,8 +213,9 @@ void RedisStore::remember(const Question& question, const ScriptOutcome& outcome
 
 /// After an answer that says that nothing was done.
 void RedisStore::resend(Call& call, Link& link, Instant now) {
+  call.otherwise = StoreFault::kRefused;
   if (++call.resends > kStoreResendsMax) return give_up(call, StoreFault::kRefused);
-  send(call, &link, false, now, StoreFault::kRefused);
+  send(call, &link, false, now);
 }
 
 void RedisStore::errored(Call& call, Link& link, std::string_view text, Instant now) {
@@ -219,13 +233,17 @@ void RedisStore::errored(Call& call, Link& link, std::string_view text, Instant 
     return finish(call, {.fault = StoreFault::kBadState, .faulty = all});
   }
   if (error.executed == StoreError::Executed::kPerhaps) return give_up(call, StoreFault::kLost);
+  call.otherwise = StoreFault::kRefused;
   switch (next.kind) {
     case Topology::Next::Kind::kFail:
       return give_up(call, StoreFault::kRefused);
     case Topology::Next::Kind::kSend:
       ++counters_.redirected;
       if (++call.hops > kStoreHopsMax) return give_up(call, StoreFault::kRefused);
-      return send(call, next.link, next.asking, now, StoreFault::kRefused);
+      return send(call, next.link, next.asking, now);
+    case Topology::Next::Kind::kWait:
+      if (++call.resends > kStoreResendsMax) return give_up(call, StoreFault::kRefused);
+      return route(call, now);
     case Topology::Next::Kind::kLater:
       deadlines_.set(call, std::min(call.due_us, now.monotonic_us + next.pause_us));
       return;
@@ -234,24 +252,23 @@ void RedisStore::errored(Call& call, Link& link, std::string_view text, Instant 
 
 void RedisStore::failed(std::uint64_t token, bool perhaps, Instant now) {
   Call& call = call_of(token);
-  if (!perhaps) {
-    if (++call.resends > kStoreResendsMax) return give_up(call, StoreFault::kUnreachable);
-    return route(call, now, StoreFault::kUnreachable);
+  if (perhaps) {
+    if (call.perhaps || !may_run_twice(call.question.verb)) return give_up(call, StoreFault::kLost);
+    call.perhaps = true;
+    ++counters_.retried;
+  } else if (++call.resends > kStoreResendsMax) {
+    return give_up(call, StoreFault::kUnreachable);
   }
-  if (call.perhaps || !options_.retry_lost || !may_run_twice(call.question.verb)) {
-    return give_up(call, StoreFault::kLost);
-  }
-  call.perhaps = true;
-  ++counters_.retried;
-  route(call, now, StoreFault::kLost);
+  call.otherwise = perhaps ? StoreFault::kLost : StoreFault::kUnreachable;
+  deadlines_.set(call, std::min(call.due_us, now.monotonic_us + kAfterLoss_us));
 }
 
 void RedisStore::due(Call& call, Instant now) {
   if (now.monotonic_us < call.due_us) {  // its pause is over
     deadlines_.set(call, call.due_us);
-    return route(call, now, StoreFault::kRefused);
+    return route(call, now);
   }
-  if (call.link == nullptr) return give_up(call, StoreFault::kRefused);
+  if (call.link == nullptr) return give_up(call, call.otherwise);
   const bool taken_back = call.link->cancel(call.place);
   give_up(call, taken_back ? StoreFault::kUnreachable : StoreFault::kTimeout);
 }
@@ -260,6 +277,18 @@ void RedisStore::tick(Instant now) {
   deadlines_.advance(now.monotonic_us, [&](DeadlineWheel::Entry& entry) { due(static_cast<Call&>(entry), now); });
   topology_->tick(now);
   evictions_->tick(now);
+  if (has_hopes_to_settle()) settle_hopes(now);
+}
+
+/// There is a link, or a hope less. Looks at all calls, which happens as seldom as links change.
+void RedisStore::settle_hopes(Instant now) {
+  settled_ = news_.ready + news_.given_up;
+  for (std::size_t i = 0; i < calls_.size() && hoping_ > 0; ++i) {
+    Call& call = calls_[i];
+    if (!std::exchange(call.hopes, false)) continue;
+    --hoping_;
+    route(call, now);
+  }
 }
 
 void RedisStore::give_up(Call& call, StoreFault fault) {
@@ -284,6 +313,7 @@ void RedisStore::give_up(Call& call, StoreFault fault) {
 /// The call is free before its asker hears of it, since that may ask again.
 void RedisStore::finish(Call& call, const Answer& answer) {
   call.unlink();
+  if (std::exchange(call.hopes, false)) --hoping_;
   ++call.generation;
   const Completion done = call.done;
   idle_.push_back(call.index);

@@ -4,7 +4,8 @@
 //
 // Each question is answered once, by its deadline and one tick() at the latest: with the script's decision, or with why
 // there is none. What surely was not executed is sent again while there is time; what perhaps was, once, and only where
-// the worst that can come of it is a charge too much: never a refund, a release or a reset.
+// the worst that can come of it is a charge too much: never a refund, a release or a reset. Where there is no
+// connection a question waits only while one that was good is being replaced, and the attempt has not failed.
 
 #include <deque>
 #include <memory>
@@ -36,9 +37,9 @@ class RedisStore final : public Store, private LinkReceiver {
     std::string key_prefix = "ratel";
     std::string sentinel_user;
     std::string sentinel_password;
-    KnownDebts* debts = nullptr;  // told of what each decision leaves spent; a loan, perhaps nullptr
-    std::uint64_t hash_seed = 0;  // of Charge::hash: random for each process
-    bool retry_lost = true;       // whether what was perhaps executed is sent once more
+    KnownDebts* debts = nullptr;            // told of what each decision leaves spent; a loan, perhaps nullptr
+    std::uint64_t hash_seed = 0;            // of Charge::hash: random for each process
+    HandshakeBudget* handshakes = nullptr;  // of the process; a loan. nullptr: one of its own
   };
 
   /// Since the start.
@@ -72,10 +73,14 @@ class RedisStore final : public Store, private LinkReceiver {
   /// A cluster does where both count the same key, since that is the hash tag.
   bool decides_together(const Charge& a, const Charge& b) const override;
   void ask(const Question& question, Instant now, Completion done) override;
+  std::uint64_t recoveries() const override { return news_.ready; }
 
   /// REQUIRES: called at next_us() or soon after; may be called at any time.
   void tick(Instant now);
-  Micros next_us() const { return std::min({deadlines_.next_us(), topology_->next_us(), evictions_->next_us()}); }
+  Micros next_us() const {
+    if (has_hopes_to_settle()) return 0;
+    return std::min({deadlines_.next_us(), topology_->next_us(), evictions_->next_us()});
+  }
 
   /// From now on, watch for evictions. For one of the stores of a process.
   void watch_evictions(Instant now) { evictions_->start(now); }
@@ -97,8 +102,10 @@ class RedisStore final : public Store, private LinkReceiver {
     std::uint32_t index = 0;
     std::uint32_t generation = 0;
     Micros due_us = 0;
-    Micros calendar_us = 0;  // the store's time, where it has told it; otherwise 0
-    Link* link = nullptr;    // nullptr: it waits for its next try
+    Micros calendar_us = 0;                           // the store's time, where it has told it; otherwise 0
+    Link* link = nullptr;                             // nullptr: it waits for its next try
+    bool hopes = false;                               // it waits for a link
+    StoreFault otherwise = StoreFault::kUnreachable;  // what it comes to if there is no next try
     RequestQueue::Place place = 0;
     std::uint16_t slot = 0;
     int hops = 0;
@@ -113,8 +120,10 @@ class RedisStore final : public Store, private LinkReceiver {
   void failed(std::uint64_t token, bool perhaps, Instant now) override;
 
   Call& call_of(std::uint64_t token);
-  void route(Call& call, Instant now, StoreFault otherwise);
-  void send(Call& call, Link* link, bool asking, Instant now, StoreFault otherwise);
+  void route(Call& call, Instant now);
+  void send(Call& call, Link* link, bool asking, Instant now);
+  bool has_hopes_to_settle() const { return hoping_ > 0 && news_.ready + news_.given_up != settled_; }
+  void settle_hopes(Instant now);
   void remember(const Question& question, const ScriptOutcome& outcome, Instant now);
   bool decided(Call& call, Link& link, RespReply reply, Instant now);
   void errored(Call& call, Link& link, std::string_view text, Instant now);
@@ -126,12 +135,15 @@ class RedisStore final : public Store, private LinkReceiver {
   const Options options_;
   Randomness& randomness_;
   HandshakeBudget budget_;
+  LinkNews news_;
   LinkOptions link_options_;
   LinkOptions sentinel_options_;
   std::unique_ptr<Topology> topology_;
   std::unique_ptr<EvictionWatch> evictions_;
   std::deque<Call> calls_;  // never moved: the wheel points to them
   std::vector<std::uint32_t> idle_;
+  std::size_t hoping_ = 0;     // calls that wait for a link
+  std::uint64_t settled_ = 0;  // news up to which they have been looked at
   DeadlineWheel deadlines_;
   std::string scratch_;
   std::string refusal_;  // what a server said last that was no decision

@@ -124,19 +124,16 @@ TEST(RedisStore, AnswersByTheDeadlineWhenTheServerHangs) {
 TEST(RedisStore, WhatIsLostIsAskedAgainOnceWhereThatOnlyChargesMore) {
   struct Case {
     Verb verb;
-    bool retry_lost;
     std::string_view outcome;
     int executed;
     std::string_view letter;
   };
   const Case cases[] = {
-      {Verb::kAllow, true, "granted", 2, "a"},
-      {Verb::kAllow, false, "lost", 1, "a"},
-      {Verb::kRefund, true, "lost", 1, "f"},
+      {Verb::kAllow, "granted", 2, "a"},
+      {Verb::kRefund, "lost", 1, "f"},
   };
   for (const Case& c : cases) {
     StoreRig rig("redis://127.0.0.1:6379");
-    rig.options.retry_lost = c.retry_lost;
     FakeRedis& server = rig.network.add(kServer);
     rig.network.add("127.0.0.1:6380");
     rig.start();
@@ -157,18 +154,135 @@ TEST(RedisStore, WithoutAConnectionItAnswersAtOnce) {
   rig.network.add(kServer);
   rig.start();
   rig.network.set_up(kServer, false);
-  rig.ask(1);
-  EXPECT_EQ(rig.of(1), "unreachable");
   EXPECT_FALSE(rig.store->is_whole());
   EXPECT_THAT(rig.store->last_error(), HasSubstr("reset"));
+  rig.run(2 * kMillisecond_us);  // it has been tried once
+  rig.ask(1);
+  EXPECT_EQ(rig.of(1), "unreachable");
   rig.run(20 * kSecond_us);
   EXPECT_THAT(rig.store->last_error(), HasSubstr("refused"));
-  EXPECT_LT(rig.network.dials, 40) << "two links, and pauses of up to 5 s";
+  EXPECT_LT(rig.network.dials, 150) << "two links, and pauses of up to 0.8 s";
   rig.network.set_up(kServer, true);
-  rig.run(5 * kSecond_us + 10 * kMillisecond_us);
+  rig.run(kSecond_us);
   rig.ask(2);
   rig.run(10 * kMillisecond_us);
   EXPECT_EQ(rig.of(2), "granted");
+}
+
+TEST(RedisStore, AQuestionWaitsWhileAConnectionThatWasGoodIsReplaced) {
+  struct Case {
+    const char* name;
+    Verb verb;
+    bool under_way;  // when the connections end, or asked after
+    std::function<void(FakeNetwork&)> happens;
+    const char* outcome;
+    Micros within_us;
+    int executed_max;
+  };
+  const auto cut = [](FakeNetwork& network) { network.cut(std::string(kServer)); };
+  const auto die = [](FakeNetwork& network) { network.set_up(kServer, false); };
+  const auto hang = [](FakeNetwork& network) {
+    network.set_paused(kServer, true);
+    network.cut(kServer);
+  };
+  const Case cases[] = {
+      {"cut, then asked", Verb::kAllow, false, cut, "granted", 5'000, 1},
+      {"cut, then paid back", Verb::kRefund, false, cut, "granted", 5'000, 1},
+      {"cut while it is under way", Verb::kAllow, true, cut, "granted", 8'000, 2},
+      {"cut while a refund is under way", Verb::kRefund, true, cut, "lost", 0, 1},
+      {"the server is dead", Verb::kAllow, false, die, "unreachable", 1'000, 0},
+      {"it is dead while it is under way", Verb::kAllow, true, die, "lost", 3'000, 1},
+      {"the server hangs", Verb::kAllow, false, hang, "unreachable", 51'000, 0},
+  };
+  for (const Case& c : cases) {
+    StoreRig rig("redis://127.0.0.1:6379");
+    FakeRedis& server = rig.network.add(kServer);
+    rig.start();
+    for (std::int64_t cost = 1; cost <= 20; ++cost) rig.ask(cost, std::to_string(cost));  // on both links
+    rig.run(10 * kMillisecond_us);
+    if (c.under_way) {
+      rig.ask(99, "k", c.verb);
+      rig.run(300);
+    }
+    const Micros began_us = rig.network.now_us;
+    c.happens(rig.network);
+    if (!c.under_way) rig.ask(99, "k", c.verb);
+    rig.run(100 * kMillisecond_us);
+    EXPECT_EQ(rig.of(99), c.outcome) << c.name;
+    EXPECT_LE(rig.asked().at(99).answered_us, began_us + c.within_us) << c.name;
+    EXPECT_LE(server.executed["a99"] + server.executed["f99"], c.executed_max) << c.name;
+    EXPECT_EQ(rig.store->under_way(), 0U) << c.name;
+  }
+}
+
+TEST(RedisStore, ConnectionsThatAreKilledAgainAndAgainCostNoAnswer) {
+  StoreRig rig("redis://127.0.0.1:6379");
+  FakeRedis& server = rig.network.add(kServer);
+  rig.start();
+  for (std::int64_t cost = 1; cost <= 200; ++cost) {
+    if (cost % 5 == 0) rig.network.cut(kServer);
+    rig.ask(cost);
+    rig.run(3 * kMillisecond_us);
+  }
+  rig.run(50 * kMillisecond_us);
+  for (std::int64_t cost = 1; cost <= 200; ++cost) {
+    EXPECT_EQ(rig.of(cost), "granted") << cost;
+    EXPECT_LE(server.executed["a" + std::to_string(cost)], 2) << cost;
+  }
+  EXPECT_LT(rig.network.dials, 100);
+}
+
+TEST(RedisStore, AServerThatRefusesIsAskedByOneLinkAtATimeAndTakenBackWithinASecond) {
+  struct Case {
+    const char* refusal;
+    int dials_max;  // in twenty seconds
+    Micros back_us;
+  };
+  const Case cases[] = {
+      {"WRONGPASS invalid username-password pair", 75, kSecond_us},
+      {"NOAUTH Authentication required.", 75, kSecond_us},
+      {"ERR max number of clients reached", 25, 6 * kSecond_us},
+  };
+  for (const Case& c : cases) {
+    StoreRig rig("redis://127.0.0.1:6379");
+    FakeRedis& server = rig.network.add(kServer);
+    rig.start();
+    rig.run(2 * kSecond_us);
+    server.refusal = c.refusal;
+    rig.network.cut(kServer);
+    const int dials = rig.network.dials;
+    rig.run(20 * kSecond_us);
+    EXPECT_THAT(rig.store->last_error(), HasSubstr(c.refusal));
+    EXPECT_LE(rig.network.dials - dials, c.dials_max) << c.refusal;
+    EXPECT_GE(rig.network.dials - dials, 4) << c.refusal;
+    server.refusal.clear();
+    rig.run(c.back_us);
+    rig.ask(1);
+    rig.run(10 * kMillisecond_us);
+    EXPECT_EQ(rig.of(1), "granted") << c.refusal;
+    rig.run(100 * kMillisecond_us);
+    const int both = rig.network.dials;
+    rig.network.cut_one(kServer);  // and the other goes on
+    rig.ask(2);
+    rig.run(10 * kMillisecond_us);
+    EXPECT_EQ(rig.of(2), "granted") << c.refusal;
+    rig.run(kSecond_us);
+    EXPECT_EQ(rig.network.dials, both + 1) << c.refusal;
+  }
+}
+
+TEST(RedisStore, StoresOfOneProcessShareABudgetOfConnections) {
+  HandshakeBudget budget;
+  StoreRig rig("redis://127.0.0.1:6379");
+  rig.options.handshakes = &budget;
+  rig.network.add(kServer);
+  for (int i = 0; i < HandshakeBudget::kBurst; ++i) EXPECT_TRUE(budget.take(rig.network.now_us));
+  rig.store = std::make_unique<RedisStore>(rig.options, rig.network, rig.network.prng);
+  rig.store->start(rig.network.now());
+  rig.run(HandshakeBudget::kInterval_us - 1);
+  EXPECT_EQ(rig.network.dials, 0) << "others have spent it";
+  rig.run(2 * HandshakeBudget::kInterval_us);
+  EXPECT_EQ(rig.network.dials, 2);
 }
 
 TEST(RedisStore, AnAskerMayAskAgainFromItsAnswer) {

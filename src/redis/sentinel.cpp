@@ -30,7 +30,7 @@ Topology::Next Sentinel::errored(const StoreError& error, Link& link, std::uint1
   if (error.action != StoreError::Action::kRediscover) return {};
   primary_.hold("the server is a replica now", now);
   ask_soon(now);
-  return {.kind = Next::Kind::kLater, .pause_us = kRetry_us};
+  return {.kind = Next::Kind::kWait};
 }
 
 void Sentinel::ask_soon(Instant now) {

@@ -15,8 +15,7 @@ namespace ratel {
 
 class Sentinel final : public Topology, private Endpoint::Watcher, private LinkReceiver {
  public:
-  static constexpr std::size_t kLinks = 2;  // to the primary, as in Standalone
-  static constexpr Micros kRetry_us = 20 * kMillisecond_us;
+  static constexpr std::size_t kLinks = 2;                     // to the primary, as in Standalone
   static constexpr Micros kAnswer_us = 300 * kMillisecond_us;  // how long a sentinel may take
   static constexpr Micros kPoll_us = kSecond_us;               // and up to as much again
   static constexpr Micros kAskApart_us = 100 * kMillisecond_us;
@@ -28,6 +27,7 @@ class Sentinel final : public Topology, private Endpoint::Watcher, private LinkR
   void start(Instant now) override;
   Link* route(std::uint16_t slot) override { return primary_.pick(slot); }
   void add_primaries(std::vector<Link*>& links) override;
+  bool hopes(std::uint16_t, Instant now) const override { return primary_.hopes(now); }
   Next errored(const StoreError& error, Link& link, std::uint16_t slot, Instant now) override;
   void tick(Instant now) override;
   Micros next_us() const override;

@@ -11,7 +11,7 @@ Topology::Next Standalone::errored(const StoreError& error, Link& link, std::uin
   } else {
     endpoint_.reconnect("the server is a replica now", now);
   }
-  return {.kind = Next::Kind::kLater, .pause_us = kRetry_us};
+  return {.kind = Next::Kind::kWait};
 }
 
 void Standalone::endpoint_closed(Endpoint& endpoint, Link::Closed why, Instant now) {

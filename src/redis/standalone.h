@@ -13,8 +13,6 @@ class Standalone final : public Topology, private Endpoint::Watcher {
  public:
   /// Two, so that the loss of one is not the loss of the store, and a long reply delays half of the rest.
   static constexpr std::size_t kLinks = 2;
-  /// Until a link that replaces a retired one can be ready.
-  static constexpr Micros kRetry_us = 10 * kMillisecond_us;
 
   Standalone(const Address& home, const LinkOptions& options, const LinkContext& context)
       : home_(home), endpoint_(options, context, *this, kLinks) {}
@@ -22,6 +20,7 @@ class Standalone final : public Topology, private Endpoint::Watcher {
   void start(Instant now) override { endpoint_.go_to(home_, now); }
   Link* route(std::uint16_t slot) override { return endpoint_.pick(slot); }
   void add_primaries(std::vector<Link*>& links) override;
+  bool hopes(std::uint16_t, Instant now) const override { return endpoint_.hopes(now); }
   Next errored(const StoreError& error, Link& link, std::uint16_t slot, Instant now) override;
   void tick(Instant now) override { endpoint_.tick(now); }
   Micros next_us() const override { return endpoint_.next_us(); }

@@ -19,6 +19,7 @@ class Topology {
       kFail,
       kSend,   // on `link`, after ASKING if so
       kLater,  // route again after the pause
+      kWait,   // route again when there is a link, if one is hoped for
     };
     Kind kind = Kind::kFail;
     Link* link = nullptr;
@@ -34,6 +35,9 @@ class Topology {
   virtual Link* route(std::uint16_t slot) = 0;
   /// A link to each server that decides about something, of those that have one that is ready.
   virtual void add_primaries(std::vector<Link*>& links) = 0;
+  /// There is none, but any moment there may be: one that was good has ended, and the attempt to replace it has not
+  /// failed.
+  virtual bool hopes(std::uint16_t slot, Instant now) const = 0;
   /// An error reply to a question on `link`. Learns from it; may close links. Not for kNoScript.
   virtual Next errored(const StoreError& error, Link& link, std::uint16_t slot, Instant now) = 0;
   /// REQUIRES: called at next_us() or soon after; may be called at any time.

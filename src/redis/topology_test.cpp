@@ -89,7 +89,7 @@ TEST(Sentinel, FindsThePrimaryThroughTheFirstThatAnswers) {
   EXPECT_THAT(rig.store->last_error(), HasSubstr("sentinel 127.0.0.1:"));
   const int dials = rig.network.dials;
   rig.run(20 * kSecond_us);
-  EXPECT_LT(rig.network.dials - dials, 60) << "rounds of three, and pauses";
+  EXPECT_LT(rig.network.dials - dials, 200) << "rounds of three, and pauses";
   rig.network.set_up("127.0.0.1:2", true);
   rig.run(6 * kSecond_us);
   EXPECT_TRUE(works(rig));
@@ -203,7 +203,7 @@ TEST(Cluster, FindsItsWayFromAnySeedThatLives) {
   EXPECT_FALSE(works(rig));
   const int dials = rig.network.dials;
   rig.run(20 * kSecond_us);
-  EXPECT_LT(rig.network.dials - dials, 100);
+  EXPECT_LT(rig.network.dials - dials, 400) << "three nodes and the seeds, each after pauses";
   for (const std::string& node : {kA, kB, kC}) rig.network.set_up(node, true);
   rig.run(6 * kSecond_us);
   for (const std::string& node : {kA, kB, kC}) EXPECT_TRUE(works(rig, rig.key_at(node))) << node;

@@ -31,6 +31,9 @@ class Store {
   static constexpr std::size_t kPartsMax = 16;
   virtual std::size_t part_of(const Question&) const { return 0; }
 
+  /// Counts up when something that was gone may answer again: a good moment to try.
+  virtual std::uint64_t recoveries() const { return 0; }
+
   /// Whether both may be of one question. Where counters lie apart, those of one key lie together.
   virtual bool decides_together(const Charge&, const Charge&) const { return true; }
 
