@@ -64,5 +64,23 @@ TEST_F(SafeStoreTest, SaysWhatIsNotKnownToBeCharged) {
   EXPECT_FALSE(safe_.owes());
 }
 
+TEST_F(SafeStoreTest, WhatWaitsForTheStoreUntilItHasComeBackIsNotCharged) {
+  const BoundLimit quick = gcra(10, 10 * kSecond_us, "quick");
+  std::array<Charge, 1> charges{Charge{.limit = &quick, .key = "q"}};
+  remote_.fault = StoreFault::kTimeout;
+  ask(charges, 5);
+  ask(FailureMode::kLocal, 7);
+  remote_.fault = StoreFault::kUnreachable;
+  tick_when_due();  // takes it, and finds the store gone
+  ASSERT_EQ(safe_.state(), SafeStore::State::kDown);
+  EXPECT_EQ(safe_.unsettled() + local_.owed(clock_.now()), 4U + 7U);
+  clock_.advance_us(kMinute_us);
+  remote_.fault = StoreFault::kNone;
+  tick_when_due();
+  EXPECT_EQ(remote_.spent["q"], 0);
+  EXPECT_EQ(remote_.spent["k"], 7);
+  EXPECT_FALSE(safe_.owes());
+}
+
 }  // namespace
 }  // namespace ratel

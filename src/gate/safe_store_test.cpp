@@ -188,6 +188,19 @@ TEST_F(SafeStoreTest, AProbeIsToBeAnsweredAsSoonAsQuestions) {
   }
 }
 
+TEST_F(SafeStoreTest, AQuestionWhoseTimeWasOverMakesNoProbeImpossible) {
+  remote_.fault = StoreFault::kUnreachable;
+  std::array<Charge, 1> charges{Charge{.limit = &limit_, .key = "k", .on_failure = FailureMode::kAllow}};
+  for (int i = 0; i < Breaker::kFailuresInARow; ++i) {
+    ratel::ask(safe_, {.charges = charges, .deadline_us = 0}, clock_.now());
+  }
+  remote_.late = true;
+  tick_when_due();
+  clock_.advance_us(500);
+  remote_.answer_next(StoreFault::kNone);
+  EXPECT_EQ(safe_.state(), SafeStore::State::kUp);
+}
+
 TEST_F(SafeStoreTest, ProbesLikeTheLeastPatientOfLate) {
   open();
   std::array<Charge, 1> charges{Charge{.limit = &limit_, .key = "k", .on_failure = FailureMode::kDeny}};

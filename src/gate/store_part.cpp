@@ -195,8 +195,9 @@ void StorePart::need(const Question& question, Micros now_us) {
     needed_before_ = age_us < 2 * Breaker::kWindow_us ? needed_ : Needed{};
     needed_ = {.began_us = now_us};
   }
+  const Micros deadline_us = std::max(question.deadline_us, kProbeDeadlineLeast_us);
   const Micros least_us = needed_.deadline_us;
-  if (least_us == kNone_us || question.deadline_us < least_us) needed_.deadline_us = question.deadline_us;
+  if (least_us == kNone_us || deadline_us < least_us) needed_.deadline_us = deadline_us;
 }
 
 Micros StorePart::probe_deadline_us() const {
@@ -257,6 +258,7 @@ void StorePart::recharge(Instant now) {
     }
     LocalShare::Owed owed = std::move(owed_.back());
     owed_.pop_back();
+    if (owed.until_us <= now.monotonic_us) continue;  // it has waited here for the store, and nothing of it is left
     ++under_way_;
     (*idle)->ask(std::move(owed), now);
   }

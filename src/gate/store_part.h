@@ -66,6 +66,8 @@ class StorePart {
   /// A store is back when it answers a probe as soon as questions need it: the least deadline of those that it did not
   /// answer lately, this where there were none.
   static constexpr Micros kProbeDeadline_us = 50'000;
+  /// And no less than a rule may say: a question may have come here with next to nothing left of its time.
+  static constexpr Micros kProbeDeadlineLeast_us = kMillisecond_us;
   /// What was admitted alone because of a single failure is charged so long after it.
   static constexpr Micros kOwed_us = kSecond_us;
   /// How many charges of what was admitted alone are under way at once.

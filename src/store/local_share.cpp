@@ -272,8 +272,9 @@ bool LocalShare::take_owed(Instant now, std::size_t max, std::vector<Owed>& owed
   const std::vector<Counter*>& list = owing_[part];
   for (std::size_t looks = 0; looks < kLooksMax && !list.empty() && owed.size() < max; ++looks) {
     Counter& counter = *list.back();
-    const std::int64_t cost = used_of(counter.book, counter.owed, time);
-    if (cost > 0) owed.push_back({counter.whole, counter.key, cost});
+    const Decision left = decide_one(Verb::kPeek, counter.book, counter.owed, 0, time);
+    const std::int64_t cost = counter.book.limit.capacity - left.remaining;
+    if (cost > 0) owed.push_back({counter.whole, counter.key, cost, now.monotonic_us + left.reset_after.count()});
     set_owing(counter, false);
     if (counter.is_fresh(clock_.clocks(time.now_us))) {
       drop(places_.find(counter.hash)->second);

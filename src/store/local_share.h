@@ -56,6 +56,7 @@ class LocalShare {
     BoundLimit limit;
     std::string key;
     std::int64_t cost = 0;
+    Micros until_us = 0;  // when all of it will have come back (monotonic)
   };
   /// Hands out at most `max` of what is owed, each once. Looks at no more than kLooksMax counters, of which all may
   /// turn out to owe nothing any more; returns whether there are others to look at.
