@@ -17,7 +17,8 @@
 // fork(): a child has no such thread. There its parent's limiter answers with ErrorCode::kUnavailable, and may be
 // destroyed; whoever forks workers lets each connect for itself.
 //
-// The last of a Limiter's copies and limits to go ends the thread and closes the connections.
+// The last of a Limiter's copies and limits to go ends the thread and closes the connections. Where units were admitted
+// without the store and are not charged to it yet, it waits for that, for at most 2 s.
 
 #include <string_view>
 

@@ -157,6 +157,23 @@ TEST(Connect, AStoppedStoreHoldsNobodyBeyondTheDeadline) {
   EXPECT_EQ(decision.remaining, 4) << "what nobody waited for was charged";
 }
 
+TEST(Connect, ChargesBeforeItsEndWhatWasAdmittedWithoutTheStore) {
+  const RedisServer server("redis-server");
+  {
+    const Limiter limiter = connected(server);
+    const RateLimit rate = *limiter.limit("10/day", {.name = "mail"});
+    ASSERT_EQ(rate.allow("key")->source, Source::kExact);
+    ASSERT_EQ(::kill(server.pid(), SIGSTOP), 0);
+    for (int i = 0; i < 3; ++i) {
+      const Decision decision = *rate.allow("key");
+      EXPECT_EQ(decision.source, Source::kLocal);
+      EXPECT_TRUE(decision.allowed);
+    }
+    ASSERT_EQ(::kill(server.pid(), SIGCONT), 0);
+  }
+  EXPECT_EQ(connected(server).limit("10/day", {.name = "mail", .deadline = kPatient})->peek("key")->remaining, 6);
+}
+
 TEST(Connect, IsForAnyThread) {
   const RedisServer server("redis-server");
   const Limiter limiter = connected(server);

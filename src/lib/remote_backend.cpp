@@ -11,6 +11,8 @@ namespace {
 
 /// Connecting what a cluster has more of than the probe needed.
 constexpr Micros kWarmUp_us = kSecond_us;
+/// How long the end waits for what was admitted without the store to be charged: what a server gives it.
+constexpr Micros kSettle_us = 2 * kSecond_us;
 
 }  // namespace
 
@@ -82,11 +84,35 @@ class RemoteBackend::Why final : public LoopThread::Errand {
   std::string text_;
 };
 
-RemoteBackend::Running::Running(const Clock& clock, std::unique_ptr<SharedStore> store)
-    : thread(clock, [this] { loop.turn_ended(); }), shared(std::move(store)), loop(*shared, thread.loop()) {}
+/// Done when all is charged that was admitted without the store, or there is no more time for it.
+class RemoteBackend::Settle final : public LoopThread::Errand {
+ public:
+  explicit Settle(Running& running) : running_(running) {}
 
-RemoteBackend::Running::~Running() {
-  thread.stop();
+  void turn_ended() {
+    EventLoop& loop = running_.thread.loop();
+    if (running_.loop.safe().owes() && loop.now().monotonic_us < until_us_) return loop.wake_by(until_us_);
+    running_.settling = nullptr;
+    finish();
+  }
+
+ private:
+  void begin() override {
+    until_us_ = running_.thread.loop().now().monotonic_us + kSettle_us;
+    running_.settling = this;
+    running_.loop.hurry();
+  }
+
+  Running& running_;
+  Micros until_us_ = 0;
+};
+
+RemoteBackend::Running::Running(const Clock& clock, std::unique_ptr<SharedStore> store)
+    : thread(clock, [this] { turn_ended(); }), shared(std::move(store)), loop(*shared, thread.loop()) {}
+
+void RemoteBackend::Running::turn_ended() {
+  loop.turn_ended();
+  if (settling != nullptr) settling->turn_ended();
 }
 
 Result<std::unique_ptr<RemoteBackend>> RemoteBackend::make(SharedStore::Options options, bool start_degraded) {
@@ -99,14 +125,22 @@ Result<std::unique_ptr<RemoteBackend>> RemoteBackend::make(SharedStore::Options 
     backend->running_->thread.start(start);
     if (!start.status().ok()) return start.status().error();
   } catch (const std::system_error& error) {
+    backend->running_.reset();  // there is no thread to end
     return Error{ErrorCode::kUnavailable, std::string("no thread for the store: ") + error.what()};
   }
   return backend;
 }
 
 RemoteBackend::~RemoteBackend() {
+  if (running_ == nullptr) return;
   // In a child that was forked, the thread and its locks are the parent's, and so are the sockets: not to be touched.
-  if (running_ != nullptr && !running_->thread.is_here()) static_cast<void>(running_.release());
+  if (!running_->thread.is_here()) {
+    static_cast<void>(running_.release());
+    return;
+  }
+  Settle settle(*running_);
+  running_->thread.run(settle);
+  running_->thread.stop();
 }
 
 Result<Decision> RemoteBackend::ask(Question& question) {

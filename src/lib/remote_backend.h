@@ -23,17 +23,19 @@ class RemoteBackend final : public Backend {
 
  private:
   class Ask;
+  class Settle;
   class Start;
   class Why;
 
   /// What the loop's thread works on.
   struct Running {
     Running(const Clock& clock, std::unique_ptr<SharedStore> store);
-    ~Running();
+    void turn_ended();
 
     LoopThread thread;
     std::unique_ptr<SharedStore> shared;
     SharedStore::Loop loop;
+    Settle* settling = nullptr;
   };
 
   RemoteBackend() = default;
