@@ -234,6 +234,9 @@ void Engine::collect_store(std::vector<Sample>& samples) const {
                             0);
   for (const auto& loop : loops_) loop->report.published().durations.add_to(durations.durations);
   samples.push_back(std::move(durations));
+  samples.push_back(sample(Kind::kCounter, "ratel_store_connects_total",
+                           "Connections to servers of the store that were begun.",
+                           static_cast<double>(shared_->handshakes().taken())));
   sum("ratel_store_breaker_opened_total", "Times that an event loop stopped asking the store.", &Published::opened);
   sum("ratel_store_charged_total", "Units admitted without the store and charged to it since.", &Published::charged);
   sum("ratel_store_charges_lost_total", "Units admitted without the store that it was perhaps not told of.",

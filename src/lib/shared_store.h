@@ -37,6 +37,7 @@ class SharedStore {
   /// As people may see it, without the password.
   const std::string& name() const { return name_; }
   LocalShare& local() { return local_; }
+  const HandshakeBudget& handshakes() const { return handshakes_; }
 
   /// What one event loop has for itself: its connections, its breaker. Belongs to that loop's thread once it runs.
   class Loop {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 
 #include "base/micros.h"
 
@@ -20,13 +21,17 @@ class HandshakeBudget {
     for (;;) {
       const Micros then_us = std::max(full_us, now_us) + kInterval_us;
       if (then_us > now_us + kBurst * kInterval_us) return false;
-      if (full_us_.compare_exchange_weak(full_us, then_us, std::memory_order_relaxed)) return true;
+      if (full_us_.compare_exchange_weak(full_us, then_us, std::memory_order_relaxed)) break;
     }
+    taken_.fetch_add(1, std::memory_order_relaxed);
+    return true;
   }
+  std::uint64_t taken() const { return taken_.load(std::memory_order_relaxed); }
   Micros next_us() const { return full_us_.load(std::memory_order_relaxed) - (kBurst - 1) * kInterval_us; }
 
  private:
   std::atomic<Micros> full_us_{0};  // when it will be full again
+  std::atomic<std::uint64_t> taken_{0};
 };
 
 }  // namespace ratel

@@ -32,6 +32,7 @@ TEST(HandshakeBudget, IsOneForAllThreads) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(taken, HandshakeBudget::kBurst);
+  EXPECT_EQ(budget.taken(), static_cast<std::uint64_t>(HandshakeBudget::kBurst));
 }
 
 }  // namespace
