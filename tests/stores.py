@@ -97,17 +97,22 @@ class Stores:
             wait_until(lambda copy=copy: "master_link_status:up" in copy.cli("INFO", "replication"), "replication")
         return primary, copies
 
-    def sentinels(self, primary, count=3, *, name="main", down_after_ms=500, kind="redis"):
+    def sentinels(self, primary, count=3, *, name="main", down_after_ms=500, kind="redis", password=None):
+        """`password` is what sentinels ask for, of each other too."""
         quorum = count // 2 + 1
+        secret = [f"requirepass {password}", f"sentinel sentinel-pass {password}"] if password else []
         started = [
             self.start(f"sentinel monitor {name} 127.0.0.1 {primary.port} {quorum}",
                        f"sentinel down-after-milliseconds {name} {down_after_ms}",
-                       f"sentinel failover-timeout {name} 5000", sentinel=True, kind=kind)
+                       f"sentinel failover-timeout {name} 5000", *secret, sentinel=True, kind=kind)
             for _ in range(count)
         ]
         for sentinel in started:
-            wait_until(lambda s=sentinel: f"sentinels={count}" in s.cli("INFO", "sentinel"), "sentinels that know all")
-            wait_until(lambda s=sentinel: "slaves=0" not in s.cli("INFO", "sentinel"), "sentinels that know replicas")
+            def says(s=sentinel):
+                return s.cli("INFO", "sentinel", password=password)
+
+            wait_until(lambda: f"sentinels={count}" in says(), "sentinels that know all")
+            wait_until(lambda: "slaves=0" not in says(), "sentinels that know replicas")
         return started
 
     def cluster(self, primaries=3, replicas=0, *, node_timeout_ms=1000, kind="redis"):

@@ -34,6 +34,7 @@ std::vector<std::string> host_names(const Settings& settings) {
 Engine::Loop::Loop(Engine& engine, EventLoop& loop)
     : shared(engine.shared_ == nullptr ? nullptr : std::make_unique<SharedStore::Loop>(*engine.shared_, loop)),
       report(engine.report_),
+      secrets(engine.settings_),
       gate(shared == nullptr ? engine.store_ : shared->store()),
       resolver(engine.settings_.on_store_failure),
       metrics(engine.metrics_.add_loop()),
@@ -96,6 +97,7 @@ Worker::Options Engine::worker_options(int loop) {
   options.tick = [this, own](Instant now) {
     if (shared_ == nullptr) return store_.tidy(now, kBucketsTidiedPerTick);
     own().report.tick(*own().shared, now, log_);
+    own().secrets.tick(own().shared->remote(), log_);
   };
   if (shared_ != nullptr) {
     options.settle = [own] { own().shared->turn_ended(); };

@@ -10,6 +10,7 @@
 
 #include "app/settings.h"
 #include "app/store_report.h"
+#include "app/store_secrets.h"
 #include "base/clock.h"
 #include "lib/shared_store.h"
 #include "net/random_seed.h"
@@ -62,6 +63,7 @@ class Engine {
 
     std::unique_ptr<SharedStore::Loop> shared;  // where the store is elsewhere
     StoreReport::Loop report;                   // of it
+    StoreSecrets secrets;                       // of it
     Gate gate;
     Resolver resolver;
     LoopMetrics& metrics;

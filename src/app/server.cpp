@@ -141,6 +141,8 @@ int run_server(const Settings& settings) {
   if (settings.store) {
     auto made = SharedStore::make({.url = *settings.store,
                                    .tls = settings.store_tls,
+                                   .sentinel_user = settings.store_sentinel_user,
+                                   .sentinel_password = settings.store_sentinel_password,
                                    .key_prefix = settings.key_prefix,
                                    .max_memory_bytes = max_memory},
                                   clock);

@@ -41,6 +41,8 @@ class Loader {
     read_secret(settings_.token_file, "token_file", token_in, settings_.token);
     if (settings_.store) {
       read_secret(settings_.store_password_file, "store_password_file", secret_in, settings_.store->password);
+      read_secret(settings_.store_sentinel_password_file, "store_sentinel_password_file", secret_in,
+                  settings_.store_sentinel_password);
     }
     if (errors_.empty()) check_together();
     if (!errors_.empty()) return errors_.error();
@@ -160,6 +162,13 @@ class Loader {
     const bool has_tls = has_store && settings_.store->tls;
     constexpr std::string_view kTls = "a --store with TLS (rediss://)";
     needs("store_password_file", !settings_.store_password_file.empty(), has_store, "a --store with a URL");
+    const bool has_sentinels = has_store && settings_.store->topology == StoreUrl::Topology::kSentinel;
+    constexpr std::string_view kSentinels = "a --store with sentinels (redis-sentinel://)";
+    needs("store_sentinel_user", !settings_.store_sentinel_user.empty(), has_sentinels, kSentinels);
+    needs("store_sentinel_password_file", !settings_.store_sentinel_password_file.empty(), has_sentinels, kSentinels);
+    if (!settings_.store_sentinel_user.empty() && settings_.store_sentinel_password_file.empty()) {
+      errors_.add("--store-sentinel-user says nothing without --store-sentinel-password-file");
+    }
     needs("store_ca_file", !settings_.store_tls.ca_file.empty(), has_tls, kTls);
     needs("store_cert_file", !settings_.store_tls.cert_file.empty(), has_tls, kTls);
     needs("store_key_file", !settings_.store_tls.key_file.empty(), has_tls, kTls);

@@ -36,6 +36,9 @@ struct Settings {
 
   std::optional<StoreUrl> store;     // empty: counts live in this process
   std::string store_password_file;   // of `store`; takes the place of a password in its URL
+  std::string store_sentinel_user;           // where `store` names sentinels that ask for one; empty: the default user
+  std::string store_sentinel_password_file;
+  std::string store_sentinel_password;  // read from it; empty: none
   TlsClientOptions store_tls;        // where its URL says so
   std::string key_prefix = "ratel";  // of the counters' names in it
   bool start_degraded = false;       // also where it gives no answer at the start

@@ -49,6 +49,12 @@ Status set_name(std::string_view text, std::string& name) {
   return Done{};
 }
 
+Status set_user(std::string_view text, std::string& user) {
+  if (text.empty()) return wrong("the name of a user was expected");
+  user = text;
+  return Done{};
+}
+
 Status set_listener(std::string_view text, std::optional<Address>& listener) {
   if (text == "off") {
     listener.reset();
@@ -174,6 +180,17 @@ constexpr std::array kTable{
             .help = "holds the password of the store's user",
             .is_path = true,
             .set = [](Settings& s, std::string_view text) { return set_path(text, s.store_password_file); }},
+    Setting{.name = "store_sentinel_user",
+            .value = "NAME",
+            .standard = "the default user",
+            .help = "who we are to sentinels that ask for it",
+            .set = [](Settings& s, std::string_view text) { return set_user(text, s.store_sentinel_user); }},
+    Setting{.name = "store_sentinel_password_file",
+            .value = "FILE",
+            .standard = "none",
+            .help = "holds the password that sentinels ask for",
+            .is_path = true,
+            .set = [](Settings& s, std::string_view text) { return set_path(text, s.store_sentinel_password_file); }},
     Setting{.name = "store_ca_file",
             .value = "FILE",
             .standard = "the system's",

@@ -63,6 +63,8 @@ TEST(Settings, EveryOneCanBeSetInEveryWay) {
       {"store", "redis://cache:6380/2",
        [](const Settings& s) { return s.store->hosts.front().host == "cache" && s.store->database == 2; }},
       {"store_password_file", "pw", [](const Settings& s) { return s.store_password_file == "pw"; }},
+      {"store_sentinel_user", "watcher", [](const Settings& s) { return s.store_sentinel_user == "watcher"; }},
+      {"store_sentinel_password_file", "pw", [](const Settings& s) { return s.store_sentinel_password == "sesame"; }},
       {"store_ca_file", "ca", [](const Settings& s) { return s.store_tls.ca_file == "ca"; }},
       {"store_cert_file", "crt", [](const Settings& s) { return s.store_tls.cert_file == "crt"; }},
       {"store_key_file", "key", [](const Settings& s) { return s.store_tls.key_file == "key"; }},
@@ -91,7 +93,10 @@ TEST(Settings, EveryOneCanBeSetInEveryWay) {
                     {.flags = {{"config", "c.yaml"}}, .files = files}};
     for (Given& way : ways) {
       // What some say nothing without.
-      if (name.starts_with("store_")) way.environment.push_back("RATEL_STORE=rediss://cache");
+      const bool of_sentinels = name.starts_with("store_sentinel_");
+      if (of_sentinels) way.environment.push_back("RATEL_STORE=redis-sentinel://cache/main");
+      if (name == "store_sentinel_user") way.environment.push_back("RATEL_STORE_SENTINEL_PASSWORD_FILE=pw");
+      if (name.starts_with("store_") && !of_sentinels) way.environment.push_back("RATEL_STORE=rediss://cache");
       if (name == "store_cert_file") way.environment.push_back("RATEL_STORE_KEY_FILE=k");
       if (name == "store_key_file") way.environment.push_back("RATEL_STORE_CERT_FILE=c");
       const Result<Settings> settings = load(way);
@@ -216,6 +221,10 @@ TEST(Settings, SaysWhereWhatAndWhatWouldBeRight) {
        "--store: value `***`: store: scheme `paper`: redis, rediss, redis-sentinel, redis-cluster or redis+unix was "
        "expected, or `memory`"},
       {flag("store_password_file", "pw"), "--store-password-file says nothing without a --store with a URL"},
+      {{.flags = {{"store", "redis://cache"}, {"store_sentinel_password_file", "s"}}, .files = {{"s", "x"}}},
+       "--store-sentinel-password-file says nothing without a --store with sentinels (redis-sentinel://)"},
+      {{.flags = {{"store", "redis-sentinel://a/main"}, {"store_sentinel_user", "u"}}},
+       "--store-sentinel-user says nothing without --store-sentinel-password-file"},
       {{.flags = {{"store", "redis://cache"}, {"store_ca_file", "ca"}}},
        "--store-ca-file says nothing without a --store with TLS (rediss://)"},
       {{.flags = {{"store", "rediss://cache"}, {"store_key_file", "key"}}},
@@ -278,8 +287,8 @@ TEST(Settings, SaysWhereWhatAndWhatWouldBeRight) {
       {file("resp: off\nthreds: 2\n"), "c:2:1: unknown setting `threds`: did you mean `threads`?"},
       {file("config: x\n"),
        "c:1:1: unknown setting `config`: known are `rules`, `resp`, `http`, `password_file`, `token_file`, "
-       "`insecure_listen`, `allowed_hosts`, `trusted_hops`, `store`, `store_password_file`, `store_ca_file`, "
-       "`store_cert_file`, `store_key_file`, "
+       "`insecure_listen`, `allowed_hosts`, `trusted_hops`, `store`, `store_password_file`, "
+       "`store_sentinel_user`, `store_sentinel_password_file`, `store_ca_file`, `store_cert_file`, `store_key_file`, "
        "`store_server_name`, `key_prefix`, `start_degraded`, `on_store_failure`, `max_memory`, `threads`, "
        "`max_connections`, `idle_timeout`, `log_level`, `log_format`"},
       {file("- threads\n"), "c:1:1: a list where settings were expected, as in `threads: 2`"},

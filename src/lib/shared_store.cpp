@@ -49,6 +49,8 @@ SharedStore::SharedStore(Options options, const Clock& clock, std::optional<TlsC
 RedisStore::Options SharedStore::redis_options() {
   return {.url = options_.url,
           .key_prefix = options_.key_prefix,
+          .sentinel_user = options_.sentinel_user,
+          .sentinel_password = options_.sentinel_password,
           .debts = &debts_,
           .hash_seed = seed_,
           .handshakes = &handshakes_};

@@ -28,6 +28,8 @@ class SharedStore {
   struct Options {
     StoreUrl url;
     TlsClientOptions tls;  // where the URL says so
+    std::string sentinel_user;
+    std::string sentinel_password;
     std::string key_prefix;
     std::uint64_t max_memory_bytes = 1 << 30;  // for counts; more than some 70 MiB is never taken
   };

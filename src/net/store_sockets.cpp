@@ -224,9 +224,17 @@ class StoreSockets::Socket final : public EventLoop::Source {
         case SSL_ERROR_WANT_WRITE:
           return want(EPOLLIN | EPOLLOUT);
         default:
-          return link_.lost("TLS: " + tls_error("the server hung up"), now());
+          return lost_in_writing();
       }
     }
+  }
+
+  /// Why, the server may have said before it hung up: that is still to be read.
+  void lost_in_writing() {
+    char ignored = 0;
+    ::ERR_clear_error();
+    static_cast<void>(::SSL_read(tls_.get(), &ignored, 1));
+    link_.lost("TLS: " + tls_error("the server hung up"), now());
   }
 
   void want(std::uint32_t events) {

@@ -82,7 +82,10 @@ void Endpoint::closed(Link& link, Link::Closed why, Instant now) {
   line.hoped_for = hopes(now) && !another;
   refused_ = why == Link::Closed::kRefused;
   last_error_ = link.last_error();
-  if (read_store_error(last_error_).kind == StoreError::Kind::kTooManyClients) line.backoff.crowded();
+  const StoreError::Kind kind = read_store_error(last_error_).kind;
+  if (kind == StoreError::Kind::kTooManyClients) line.backoff.crowded();
+  const bool wrong = kind == StoreError::Kind::kWrongPassword || kind == StoreError::Kind::kNotAuthenticated;
+  context_.news.wrong_password += wrong ? 1 : 0;
   line.dial_at_us = now.monotonic_us + (line.hoped_for ? 0 : pause_us);
   watcher_.endpoint_closed(*this, why, now);
 }

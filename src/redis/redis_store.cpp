@@ -70,6 +70,11 @@ RedisStore::RedisStore(Options options, Link::Shell& shell, Randomness& randomne
 
 RedisStore::~RedisStore() = default;
 
+void RedisStore::use_passwords(std::string password, std::string sentinel_password) {
+  link_options_.password = std::move(password);
+  sentinel_options_.password = std::move(sentinel_password);
+}
+
 void RedisStore::prepare(Question& question) {
   Charge& first = question.charges.front();
   scratch_.clear();

@@ -75,6 +75,11 @@ class RedisStore final : public Store, private LinkReceiver {
   void ask(const Question& question, Instant now, Completion done) override;
   std::uint64_t recoveries() const override { return news_.ready; }
 
+  /// How often a server, or a sentinel, did not take our password: somebody may have changed it.
+  std::uint64_t password_refusals() const { return news_.wrong_password; }
+  /// For connections from now on.
+  void use_passwords(std::string password, std::string sentinel_password);
+
   /// REQUIRES: called at next_us() or soon after; may be called at any time.
   void tick(Instant now);
   Micros next_us() const {

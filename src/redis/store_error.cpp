@@ -89,16 +89,16 @@ bool take_target(std::string_view text, StoreError& error) {
 
 }  // namespace
 
-StoreError read_store_error(std::string_view text) {
-  text = unwrapped(text);
+StoreError read_store_error(std::string_view whole) {
+  const std::string_view text = unwrapped(whole);
   for (const Row& row : kRows) {
     if (!text.starts_with(row.begins)) continue;
-    StoreError error{.kind = row.kind, .executed = row.executed, .action = row.action};
+    StoreError error{.kind = row.kind, .executed = row.executed, .action = row.action, .text = whole};
     const bool has_target = row.kind == Kind::kMoved || row.kind == Kind::kAsk || row.kind == Kind::kRedirect;
-    if (has_target && !take_target(text, error)) return {.kind = Kind::kUnexpected, .action = Action::kClose};
+    if (has_target && !take_target(text, error)) return {.kind = Kind::kUnexpected, .action = Action::kClose, .text = whole};
     return error;
   }
-  return {};
+  return {.text = whole};
 }
 
 }  // namespace ratel

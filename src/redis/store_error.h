@@ -53,6 +53,7 @@ struct StoreError {
   Kind kind = Kind::kOther;
   Executed executed = Executed::kPerhaps;
   Action action = Action::kFail;
+  std::string_view text;  // as it was read; a loan of it
   /// Of kMoved, kAsk and kRedirect. An empty host is the host that said so. A loan of the text.
   std::string_view host;
   std::uint16_t port = 0;

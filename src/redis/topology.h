@@ -52,9 +52,7 @@ class Topology {
   /// What is the same everywhere: the connection cannot be trusted, has no rights, or its server cannot work yet.
   static void settle(const StoreError& error, Link& link, Instant now) {
     if (error.action == StoreError::Action::kClose) link.close(Link::Closed::kPoisoned, "an error out of place", now);
-    if (error.action == StoreError::Action::kReconnect) {
-      link.close(Link::Closed::kRefused, "the server takes no questions from us any longer", now);
-    }
+    if (error.action == StoreError::Action::kReconnect) link.close(Link::Closed::kRefused, error.text, now);
     if (error.kind == StoreError::Kind::kLoading) link.pause(now);
   }
 };
