@@ -15,18 +15,23 @@ def one_line(text):
     return text
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["serve", "--help"], ["check", "--help"], ["ask", "--help"]])
+@pytest.mark.parametrize("arguments", [["--help"], ["serve", "--help"], ["check", "--help"], ["ask", "--help"],
+                                       ["doctor", "--help"], ["show", "--help"]])
 def test_help_teaches(arguments):
     done = run_ratel(*arguments)
     assert done.returncode == 0 and done.stderr == ""
     assert "Usage" in done.stdout or "usage" in done.stdout
     if arguments == ["--help"]:
-        for subcommand in ("serve", "check", "ask", "version"):
+        for subcommand in ("serve", "check", "ask", "doctor", "show", "version"):
             assert subcommand in done.stdout
     if arguments == ["serve", "--help"]:
         for flag in ("--config", "--rules", "--resp", "--http", "--store", "--threads", "--max-memory",
                      "--password-file", "--token-file", "--log-level", "--log-format", "--insecure-listen"):
             assert flag in done.stdout
+    if arguments[0] in ("doctor", "show"):
+        for flag in ("--config", "--store", "--store-password-file", "--store-ca-file", "--key-prefix", "Exit code"):
+            assert flag in done.stdout
+        assert "--max-memory" not in done.stdout and "--start-degraded" not in done.stdout
 
 
 def test_version():

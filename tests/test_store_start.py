@@ -28,7 +28,14 @@ BAD_STORES = {
     "no password": (lambda stores: f"redis://127.0.0.1:{stores.start('--requirepass', 'right').port}",
                     "NOAUTH", "--store-password-file"),
     "database": (lambda stores: f"redis://127.0.0.1:{stores.start().port}/99", "DB index", "databases"),
-    "rights to scripts": (lambda stores: limited(stores, "+@all", "-script"), "script|load", "ratel doctor"),
+    "rights to scripts": (lambda stores: limited(stores, "+@all", "-script"), "does not let its user",
+                          "ACL SETUSER lim +script|load`"),
+    "rights of the script": (lambda stores: limited(stores, "+@all", "-get"), "does not let its user",
+                             "ACL SETUSER lim +get`"),
+    "rights of rules to come": (lambda stores: limited(stores, "+@all", "-zadd", "-zrank"), "does not let its user",
+                                "ACL SETUSER lim +zadd +zrank`"),
+    "rights to keys": (lambda stores: limited(stores, "+@all", "resetkeys", "~other:*"), "does not let its user",
+                       "ACL SETUSER lim ~ratel:*`"),
     "replica": (lambda stores: f"redis://127.0.0.1:{stores.replicated(1)[1][0].port}", "replica", "primary"),
     "a server, not a cluster": (lambda stores: f"redis-cluster://127.0.0.1:{stores.start().port}", "cluster",
                                 "redis://"),
@@ -95,3 +102,32 @@ def test_a_degraded_start_is_possible_when_asked_for(ratel, stores):
     assert asker.ask("ALLOW", "closed", "k")["source"] == "failed_closed"
     stores.start(port=port)
     wait_until(lambda: asker.ask("ALLOW", "closed", "k")["source"] == "exact", "exact answer", timeout_s=10)
+
+
+def warnings_of(server):
+    return [line for line in server.log().splitlines() if "the store may lose counts" in line]
+
+
+def test_the_start_warns_of_a_store_that_may_lose_counts(ratel, stores):
+    careful = ("--maxmemory", "100mb", "--maxmemory-policy", "noeviction")
+    assert not warnings_of(ratel("--store", f"redis://127.0.0.1:{stores.start(*careful).port}"))
+    (line,) = warnings_of(ratel("--store", f"redis://127.0.0.1:{stores.start().port}"))
+    assert "level=warning" in line and "maxmemory is not set" in line
+    for policy in ("allkeys-lru", "volatile-ttl"):
+        store = stores.start("--maxmemory", "100mb", "--maxmemory-policy", policy)
+        (line,) = warnings_of(ratel("--store", f"redis://127.0.0.1:{store.port}"))
+        assert policy in line and f"server=127.0.0.1:{store.port}" in line
+
+
+def test_every_primary_of_a_cluster_is_warned_of(ratel, stores):
+    nodes = stores.cluster(3)
+    nodes[1].cli("CONFIG", "SET", "maxmemory", "100mb")
+    lines = warnings_of(ratel("--store", f"redis-cluster://127.0.0.1:{nodes[0].port}"))
+    assert [sum(f"server=127.0.0.1:{node.port}" in line for line in lines) for node in nodes] == [1, 0, 1]
+
+
+def test_a_store_that_tells_nothing_of_its_memory_is_an_info(ratel, stores):
+    server = ratel("--store", limited(stores, "+@all", "-info"))
+    assert not warnings_of(server)
+    (line,) = [line for line in server.log().splitlines() if "how it uses its memory" in line]
+    assert "level=info" in line and "NOPERM" in line

@@ -16,6 +16,8 @@ using Run = std::function<int()>;
 void add_serve_command(CLI::App& app, Run& run);
 void add_check_command(CLI::App& app, Run& run);
 void add_ask_command(CLI::App& app, Run& run);
+void add_doctor_command(CLI::App& app, Run& run);
+void add_show_command(CLI::App& app, Run& run);
 void add_version_command(CLI::App& app, Run& run);
 
 /// Prints what is wrong on standard error and returns the exit code.

@@ -16,6 +16,7 @@ Start here:
   ratel ask login user:42               one question to it
   redis-cli -p 6390 CL.THROTTLE user:42 15 30 60
   ratel check rules.yaml                what the rules do, in words
+  ratel doctor --store redis://...      what is good and bad about a store for many servers
 
 where rules.yaml may be as short as
   rules:
@@ -51,6 +52,8 @@ int main(int argc, char** argv) {
   ratel::add_serve_command(app, run);
   ratel::add_check_command(app, run);
   ratel::add_ask_command(app, run);
+  ratel::add_doctor_command(app, run);
+  ratel::add_show_command(app, run);
   ratel::add_version_command(app, run);
   try {
     app.parse(argc, argv);

@@ -1,14 +1,8 @@
 // Tested by tests/test_cli.py
 
-#include <unistd.h>
-
-#include <memory>
-
 #include "app/commands.h"
-#include "app/files.h"
 #include "app/server.h"
-#include "app/settings.h"
-#include "rules/yaml.h"
+#include "app/setting_flags.h"
 
 namespace ratel {
 namespace {
@@ -27,36 +21,15 @@ Examples:
 The rules are read again when their files change and on SIGHUP; counts stay. SIGTERM drains.
 )";
 
-std::vector<std::string> environment_of_process() {
-  std::vector<std::string> entries;
-  for (char** entry = environ; *entry != nullptr; ++entry) entries.emplace_back(*entry);
-  return entries;
-}
-
 }  // namespace
 
 void add_serve_command(CLI::App& app, Run& run) {
   CLI::App* command = app.add_subcommand("serve", "Answer questions until told to stop");
   command->footer(kFooter);
-  const auto flags = std::make_shared<std::vector<std::pair<std::string, std::string>>>();
-  for (const Setting& setting : settings_table()) {
-    const auto given = [flags, name = std::string(setting.name)](const std::string& value) {
-      flags->emplace_back(name, value);
-    };
-    const std::string help = std::string(setting.help) + " [" + std::string(setting.standard) + "]";
-    if (setting.value.empty()) {
-      command->add_flag_function(
-          flag_of(setting), [given](std::int64_t count) { given(count > 0 ? "true" : "false"); }, help);
-    } else {
-      command->add_option_function<std::string>(flag_of(setting), given, help)->type_name(std::string(setting.value));
-    }
-  }
+  const SettingFlags flags = add_setting_flags(*command, [](const Setting&) { return true; });
   command->callback([flags, &run] {
     run = [flags] {
-      const Result<Settings> settings = load_settings(
-          {.flags = *flags, .environment = environment_of_process(), .read_file = [](const std::string& path) {
-             return read_text_file(path, kYamlBytesMax);
-           }});
+      const Result<Settings> settings = load_settings(flags);
       if (!settings.ok()) return fail(settings.error().message, kExitUsage);
       return run_server(*settings);
     };

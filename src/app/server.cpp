@@ -10,6 +10,7 @@
 #include "app/engine.h"
 #include "app/machine.h"
 #include "app/rule_files.h"
+#include "app/store_start.h"
 #include "app/version.h"
 #include "net/file_watch.h"
 #include "net/random_seed.h"
@@ -148,7 +149,8 @@ int run_server(const Settings& settings) {
                                   clock);
     if (!made.ok()) return complain(made.error()), kExitFailed;
     shared = *std::move(made);
-    if (const Status decides = shared->probe(); !decides.ok()) {
+    const Status decides = examine_store(settings, shared->probe(), clock, log);
+    if (!decides.ok()) {
       if (!settings.start_degraded) return complain(decides.error()), kExitFailed;
       log.error("started without the store", {{"error", decides.error().message}});
     }

@@ -5,19 +5,6 @@
 
 namespace ratel {
 
-Result<std::unique_ptr<StoreAccess>> StoreAccess::make(const Clock& clock, const TlsClientOptions* tls) {
-  std::optional<TlsClient> client;
-  if (tls != nullptr) {
-    Result<TlsClient> made = TlsClient::make(*tls);
-    if (!made.ok()) return made.error();
-    client = *std::move(made);
-  }
-  return std::unique_ptr<StoreAccess>(new StoreAccess(clock, std::move(client)));
-}
-
-StoreAccess::StoreAccess(const Clock& clock, std::optional<TlsClient> tls)
-    : clock_(clock), tls_(std::move(tls)), loop_(clock, {.tick = [] {}, .turn_ended = [] {}}) {}
-
 Result<std::unique_ptr<StoreTalk>> StoreTalk::open(StoreAccess& access, const Address& address, LinkOptions options) {
   CHECK(options.scripts.empty());
   const Micros patience_us = options.dial_us + options.greeting_us;
@@ -32,19 +19,20 @@ Result<std::unique_ptr<StoreTalk>> StoreTalk::open(StoreAccess& access, const Ad
 StoreTalk::StoreTalk(StoreAccess& access, LinkOptions options)
     : access_(access),
       options_(std::move(options)),
-      sockets_(access.loop_, access.clock_, access.resolver_, access.tls_ ? &*access.tls_ : nullptr),
+      sockets_(access.loop(), access.clock(), access.resolver(), access.tls()),
       link_(options_, sockets_, *this) {}
 
 StoreTalk::~StoreTalk() {
-  link_.close(Link::Closed::kByUs, "", access_.clock_.now());
+  link_.close(Link::Closed::kByUs, "", access_.clock().now());
 }
 
 template <typename Condition>
 Status StoreTalk::turn_until(Condition condition, Micros patience_us) {
-  EventLoop& loop = access_.loop_;
-  const Micros until_us = access_.clock_.now().monotonic_us + patience_us;
+  EventLoop& loop = access_.loop();
+  loop.turn(false);  // what time it is may be long ago by the loop
+  const Micros until_us = access_.clock().now().monotonic_us + patience_us;
   while (!condition()) {
-    const Instant now = access_.clock_.now();
+    const Instant now = access_.clock().now();
     if (now.monotonic_us >= until_us) link_.close(Link::Closed::kSilent, "no answer in time", now);
     if (now.monotonic_us >= link_.next_us()) link_.tick(now);
     sockets_.turn_ended();
@@ -58,7 +46,7 @@ Status StoreTalk::turn_until(Condition condition, Micros patience_us) {
 Status StoreTalk::ask(std::span<const Command> commands,
                       const std::function<void(std::size_t index, RespReply reply)>& use) {
   CHECK(!commands.empty() && commands.size() <= kCommandsMax);
-  const Instant now = access_.clock_.now();
+  const Instant now = access_.clock().now();
   std::string bytes;
   for (std::size_t i = 0; i < commands.size(); ++i) {
     bytes.clear();

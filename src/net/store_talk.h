@@ -7,37 +7,16 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "net/event_loop.h"
-#include "net/name_resolver.h"
+#include "net/store_access.h"
 #include "net/store_sockets.h"
-#include "net/tls_client.h"
 #include "ratel/result.h"
 #include "redis/link.h"
 
 namespace ratel {
-
-/// What it takes to connect to servers of a store, for one thread.
-class StoreAccess {
- public:
-  /// The error is of a file for TLS. `tls` is nullptr where the URL wants none. The clock outlives this.
-  static Result<std::unique_ptr<StoreAccess>> make(const Clock& clock, const TlsClientOptions* tls);
-
-  const Clock& clock() const { return clock_; }
-
- private:
-  friend class StoreTalk;
-  StoreAccess(const Clock& clock, std::optional<TlsClient> tls);
-
-  const Clock& clock_;
-  const std::optional<TlsClient> tls_;
-  EventLoop loop_;
-  NameResolver resolver_;  // gone before the loop, to which it may still post
-};
 
 class StoreTalk final : private Link::Owner, private LinkReceiver {
  public:

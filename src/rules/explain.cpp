@@ -10,26 +10,6 @@
 namespace ratel {
 namespace {
 
-/// A wait for people: in its largest unit, two decimals, rounded up.
-std::string wait_text(Micros us) {
-  struct Unit {
-    std::string_view name;
-    Micros us;
-  };
-  constexpr std::array kUnits{Unit{"d", kDay_us}, Unit{"h", kHour_us}, Unit{"m", kMinute_us}, Unit{"s", kSecond_us},
-                              Unit{"ms", 1'000}};
-  for (const Unit& unit : kUnits) {
-    if (us < unit.us) continue;
-    if (us % unit.us == 0) return fmt::format("{}{}", us / unit.us, unit.name);
-    const std::int64_t hundredths = ceil_div(us * 100, unit.us);
-    std::string text = fmt::format("{}.{:02}", hundredths / 100, hundredths % 100);
-    while (text.back() == '0') text.pop_back();
-    if (text.back() == '.') text.pop_back();
-    return text.append(unit.name);
-  }
-  return fmt::format("{}us", us);
-}
-
 std::string period_text(const Limit& limit) {
   struct Name {
     Micros us;
@@ -97,17 +77,6 @@ Lines lines_of(const Limit& limit, Micros lease_us) {
   return lines;
 }
 
-std::string limit_text(const Limit& limit) {
-  if (limit.unlimited) return "unlimited";
-  if (limit.algorithm == Algorithm::kConcurrency) return fmt::format("{} concurrent", limit.count);
-  std::string text = fmt::format("{} per {}", limit.count, period_text(limit));
-  if (limit.algorithm == Algorithm::kGcra && limit.capacity != limit.count) {
-    text += fmt::format(" burst {}", limit.capacity);
-  }
-  return text +
-         fmt::format(" ({}{})", limit.calendar == CalendarUnit::kNone ? "" : "calendar ", name_of(limit.algorithm));
-}
-
 /// What several limits let through together, where one of them binds both.
 std::string together(const Rule& rule) {
   std::optional<std::int64_t> at_once;
@@ -149,6 +118,36 @@ std::optional<std::int64_t> worst_minute(const Limit& limit) {
       break;
   }
   return std::nullopt;
+}
+
+std::string limit_text(const Limit& limit) {
+  if (limit.unlimited) return "unlimited";
+  if (limit.algorithm == Algorithm::kConcurrency) return fmt::format("{} concurrent", limit.count);
+  std::string text = fmt::format("{} per {}", limit.count, period_text(limit));
+  if (limit.algorithm == Algorithm::kGcra && limit.capacity != limit.count) {
+    text += fmt::format(" burst {}", limit.capacity);
+  }
+  return text +
+         fmt::format(" ({}{})", limit.calendar == CalendarUnit::kNone ? "" : "calendar ", name_of(limit.algorithm));
+}
+
+std::string wait_text(Micros us) {
+  struct Unit {
+    std::string_view name;
+    Micros us;
+  };
+  constexpr std::array kUnits{Unit{"d", kDay_us}, Unit{"h", kHour_us}, Unit{"m", kMinute_us}, Unit{"s", kSecond_us},
+                              Unit{"ms", 1'000}};
+  for (const Unit& unit : kUnits) {
+    if (us < unit.us) continue;
+    if (us % unit.us == 0) return fmt::format("{}{}", us / unit.us, unit.name);
+    const std::int64_t hundredths = ceil_div(us * 100, unit.us);
+    std::string text = fmt::format("{}.{:02}", hundredths / 100, hundredths % 100);
+    while (text.back() == '0') text.pop_back();
+    if (text.back() == '.') text.pop_back();
+    return text.append(unit.name);
+  }
+  return fmt::format("{}us", us);
 }
 
 std::string explain(const Rule& rule) {
