@@ -388,7 +388,7 @@ TEST_F(WorkerTest, ADrainGoesOnForAWhileForWhatQuestionsLeftBehind) {
     if (in_time) settled_ = true;
     if (!in_time) pass(2 * kSecond_us);
     turns();
-    EXPECT_TRUE(worker().drained());
+    ASSERT_TRUE(worker().drained());
     worker().run();  // ends at once
   }
 }

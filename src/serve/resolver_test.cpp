@@ -256,18 +256,18 @@ TEST(Resolver, CountsADegradedAnswerForWhomeverItConcerns) {
     std::uint8_t binding;
     std::uint32_t series[2];  // what has the count, one for each fault
   };
-  // Charges: 0 of rule 7, 1 and 2 of rule 8, 3 of shadow rule 9, 4 of shadow rule 10.
+  // Charges: 0 of shadow rule 9, 1 of rule 7, 2 and 3 of rule 8, 4 of shadow rule 10.
   const Case cases[] = {
       {"the binding rule's", kTimeout, kNone, 0, 2, {8, 0}},
-      {"the faulty one's, whichever binds", kBadState, kNone, 0b00001, 2, {7, 0}},
-      {"the first of the faulty ones'", kBadState, kNone, 0b00101, 2, {7, 0}},
-      {"not the shadow rule's with a fault of its own", kBadState, kBadState, 0b01100, 0, {8, 9}},
-      {"not the binding rule's where a shadow rule's part failed", kNone, kBadState, 0b10000, 0, {0, 10}},
+      {"the faulty one's, whichever binds", kBadState, kNone, 0b00010, 2, {7, 0}},
+      {"the first of the faulty ones'", kBadState, kNone, 0b01010, 2, {7, 0}},
+      {"not the shadow rule's with a fault of its own", kBadState, kBadState, 0b00101, 1, {8, 9}},
+      {"not the binding rule's where a shadow rule's part failed", kNone, kBadState, 0b10000, 1, {0, 10}},
   };
   Rule rules[4];
   for (std::uint32_t i = 0; i < 4; ++i) rules[i].series = 7 + i, rules[i].shadow = i >= 2;
   Target target;
-  target.rules = {&rules[0], &rules[1], &rules[1], &rules[2], &rules[3]};
+  target.rules = {&rules[2], &rules[0], &rules[1], &rules[1], &rules[3]};
   for (const Rule* rule : target.rules) target.charges.push_back({.shadow = rule->shadow});
   for (const Case& c : cases) {
     for (const Verb verb : {Verb::kAllow, Verb::kPeek, Verb::kRefund, Verb::kReset, Verb::kRenew, Verb::kRelease}) {
@@ -289,8 +289,9 @@ TEST(Resolver, CountsADegradedAnswerForWhomeverItConcerns) {
   }
   // Each shadow rule makes a decision of its own, by a source of its own.
   LoopMetrics metrics;
-  count_answer(metrics, target, Verb::kAllow,
-               {.decision = {.allowed = true}, .shadow_source = Source::kLocal, .shadow_fault = kTimeout});
+  count_answer(
+      metrics, target, Verb::kAllow,
+      {.decision = {.allowed = true}, .binding = 1, .shadow_source = Source::kLocal, .shadow_fault = kTimeout});
   EXPECT_EQ(metrics.decisions(7, Outcome::kAllowed, Source::kExact), 1U);
   for (const std::uint32_t series : {9U, 10U}) {
     EXPECT_EQ(metrics.decisions(series, Outcome::kAllowed, Source::kLocal), 1U);
