@@ -18,7 +18,7 @@ MANY = """\
 rules:
   many: { limit: 1000000/day, algorithm: fixed_window, on_store_failure: allow }
 """
-# From when the store is well until answers are exact again: a second is the aim, and the rest for a busy machine.
+# From when the store is well until answers are exact again: a second is the aim, the rest is for a busy machine.
 RECOVERY_S = 2.0
 
 

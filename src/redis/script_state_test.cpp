@@ -10,6 +10,7 @@
 #include "base/prng.h"
 #include "redis/key_name.h"
 #include "redis/script_testing.h"
+#include "redis/store_error.h"
 #include "store/store_testing.h"
 
 namespace ratel {
@@ -289,6 +290,22 @@ TEST_P(ScriptState, WhatIsNoStateOfOursIsAFaultOfThatKeyAloneAndEnds) {
     }
     EXPECT_EQ(ask(sort.limit, Verb::kReset).kind, Kind::kAnswer) << "a reset mends it";
     EXPECT_TRUE(allows(sort));
+  }
+}
+
+TEST_P(ScriptState, AnErrorThatIsNotOfTheKeyIsNoFaultOfIt) {
+  for (const Sort& sort : sorts()) {
+    client_.run({"FLUSHALL"});
+    EXPECT_TRUE(allows(sort));
+    const std::string state = dump(key_of(sort.limit));
+    ASSERT_EQ(client_.run({"ACL", "SETUSER", "default", "-get", "-zrange"}).text, "OK");
+    Charge charge;
+    const TestReply reply =
+        store_.call(question(charge, sort.limit, sort.verb, 1), {.prefix = "ratel", .calendar_us = calendar_us_});
+    EXPECT_EQ(reply.kind, '-') << sort.name;
+    EXPECT_NE(read_store_error(reply.text).kind, StoreError::Kind::kWrongType) << reply.text;
+    ASSERT_EQ(client_.run({"ACL", "SETUSER", "default", "+get", "+zrange"}).text, "OK");
+    EXPECT_EQ(dump(key_of(sort.limit)), state) << sort.name;
   }
 }
 

@@ -95,8 +95,9 @@ StoreError read_store_error(std::string_view whole) {
     if (!text.starts_with(row.begins)) continue;
     StoreError error{.kind = row.kind, .executed = row.executed, .action = row.action, .text = whole};
     const bool has_target = row.kind == Kind::kMoved || row.kind == Kind::kAsk || row.kind == Kind::kRedirect;
-    if (has_target && !take_target(text, error))
+    if (has_target && !take_target(text, error)) {
       return {.kind = Kind::kUnexpected, .action = Action::kClose, .text = whole};
+    }
     return error;
   }
   return {.text = whole};

@@ -9,7 +9,8 @@
     local capacity, lease, id = ARGV[p + 1] + 0, ARGV[p + 2] + 0, ARGV[p + 3]
     p = p + 4
     local head = pcall('ZRANGE', key, 0, 0, 'WITHSCORES')
-    local s = {kind, head[1], ends = now, lease = lease, id = id, reply = n, count = 0, extra = 0, negatives = 0}
+    local s = {kind, head.err and head or head[1], ends = now, lease = lease, id = id, reply = n, count = 0,
+      extra = 0, negatives = 0}
     local used, wait, ended = 0, 0, {}
     if head.err then
       faults = faults + 2 ^ (i - 1)

@@ -4,6 +4,11 @@
 end
 
 if faults > 0 and not again then
+  for i = 1, #KEYS do
+    -- An error that is not of the key's type, but of our rights, say, is no fault of the key.
+    local read = states[i][2]
+    if type(read) == 'table' and not match(read.err, 'WRONGTYPE') then return read end
+  end
   if verb ~= 'p' then
     -- A fault ends: what cannot be read lives no longer than the slack from now on.
     for i = 1, #KEYS do

@@ -11,7 +11,7 @@
     local capacity, period = ARGV[p + 1] + 0, ARGV[p + 2] + 0
     p = p + 3
     local tail = pcall('ZRANGE', key, -1, -1, 'WITHSCORES')
-    local s = {kind, tail[1], used = 0, ends = now, period = period, reply = n}
+    local s = {kind, tail.err and tail or tail[1], used = 0, ends = now, period = period, reply = n}
     local oldest, wait, before = {}, 0, 0
     if tail.err then
       faults = faults + 2 ^ (i - 1)
