@@ -47,6 +47,19 @@ def test_what_was_never_charged_is_said_at_the_end(ratel, stores):
     assert line in server.log()
 
 
+def test_what_may_not_have_been_charged_is_said_at_the_end(ratel, stores):
+    store = stores.start()
+    (server,) = shared(ratel, store, "--threads", 1, rules=RULES)
+    asker = Asker(server)
+    asker.ask("ALLOW", "local", "k")
+    store.signal(signal.SIGSTOP)
+    assert asker.ask("ALLOW", "local", "k", "COST", 7)["source"] == "local"  # one failure opens no breaker
+    assert server.stop() == 0  # and so it is charged, and nobody answers
+    line = 'msg="it is not known whether all that was admitted alone was charged" units=7'
+    assert line in server.log()
+    assert 'msg="answered without the store"' in server.log()
+
+
 def test_what_a_ratel_decides_alone_stays_in_its_memory(ratel, stores):
     store = stores.start()
     (server,) = shared(ratel, store, "--threads", 1, "--max-memory", "1MiB", rules=RULES)

@@ -147,6 +147,13 @@ void Engine::start() {
   server_.start();
 }
 
+void Engine::join() {
+  server_.join();
+  if (shared_ == nullptr) return;
+  report_.end();
+  for (const auto& loop : loops_) loop->report.tick(*loop->shared, clock_.now(), log_);
+}
+
 std::uint64_t Engine::uncharged() const {
   if (shared_ == nullptr) return 0;
   std::uint64_t units = shared_->local().owed(clock_.now());

@@ -47,7 +47,8 @@ class Engine {
   void start();
   void drain() { server_.drain(); }
   bool drained() const { return server_.drained(); }
-  void join() { server_.join(); }
+  /// Waits for the loops to end, and has them say what they have not yet.
+  void join();
   /// Units that were admitted without the store and not charged to it, or not surely. REQUIRES: join()ed.
   std::uint64_t uncharged() const;
 

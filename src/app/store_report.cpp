@@ -45,7 +45,7 @@ void StoreReport::Loop::tick(SharedStore::Loop& shared, Instant now, Log& log) {
 void StoreReport::say_faulty(const SharedStore::Loop& shared, std::uint64_t answers, Instant now, Log& log) {
   const std::lock_guard lock(mutex_);
   unsaid_faulty_ += answers;
-  if (now.monotonic_us < say_faulty_us_) return;
+  if (now.monotonic_us < say_faulty_us_ && !ends_) return;
   say_faulty_us_ = now.monotonic_us + kSecond_us;
   const SafeStore::Faulty& faulty = shared.safe().last_faulty();
   std::string name;
@@ -71,7 +71,7 @@ void StoreReport::say(const SafeStore::Stats& now_is, const SafeStore::Stats& wa
   }
   unsaid_.lost += now_is.lost - was.lost;
   if (degraded_here) unsaid_error_ = error;
-  if (now.monotonic_us < say_us_) return;
+  if (now.monotonic_us < say_us_ && !ends_) return;
 
   std::uint64_t degraded = 0;
   std::string reasons;

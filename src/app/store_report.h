@@ -41,6 +41,9 @@ class StoreReport {
     Published published_;
   };
 
+  /// The loops have ended: what they tick now is the last they say, and waits for no second to pass.
+  void end() { ends_ = true; }
+
  private:
   /// Which counter it was whose key holds something else, by the name it has in the store: who is short and plain
   /// stands there as in the store, everybody else as the same hash. One line a second, of the last such.
@@ -60,6 +63,7 @@ class StoreReport {
   std::uint64_t unsaid_faulty_ = 0;
   Micros say_faulty_us_ = 0;
   int loops_down_ = 0;
+  bool ends_ = false;
 };
 
 }  // namespace ratel
