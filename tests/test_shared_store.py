@@ -30,6 +30,7 @@ rules:
   sliding_log: {{ limit: {LIMIT}/day, algorithm: sliding_log, deadline: 5s }}
   two: {{ limit: [1000000/day, {LIMIT}/day], deadline: 5s }}
   slots: {{ limit: {LIMIT} concurrent, deadline: 5s }}
+  much: {{ limit: 1000000/day, deadline: 5s }}
   local: {{ limit: {LIMIT}/day }}
   open: {{ limit: {LIMIT}/day, on_store_failure: allow }}
   closed: {{ limit: {LIMIT}/day, on_store_failure: deny }}
@@ -348,6 +349,16 @@ def test_a_store_that_goes_while_nobody_asks_is_noticed(ratel, stores):
     wait_until(lambda: "the store decides again" in server.log(), "line in the log")
     assert server.log().count("the store does not decide") == 1
     assert "answered without the store" not in server.log()
+
+
+def test_many_questions_at_once_are_no_fault_of_the_store(ratel, stores):
+    (server,) = shared(ratel, stores.start(), "--threads", 1)
+    body = json.dumps([{"rule": "much", "key": "x"}] * 1000).encode()
+    for _ in range(5):
+        request = urllib.request.Request(f"http://{server.http}/v1/allow", body, {"Content-Type": "application/json"})
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            assert {reply["source"] for reply in json.load(answer)} == {"exact"}
+    assert "ratel_store_breaker_opened_total 0\n" in metrics(server)
 
 
 def test_a_store_that_evicts_is_told_of(ratel, stores):

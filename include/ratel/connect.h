@@ -12,7 +12,7 @@
 // Each call of connect() makes connections of its own and a thread, and counts as a process of those that share a limit
 // out while the store is away (FailureMode::kLocal); one for a program is enough. The thread takes no signals.
 //
-// Any thread may ask; where 16,384 wait at once, one more is answered as if the store were down.
+// Any thread may ask; where 16,384 wait at once, or some 2,000 for one server, one more is answered without the store.
 //
 // fork(): a child has no such thread. There its parent's limiter answers with ErrorCode::kUnavailable, and may be
 // destroyed; whoever forks workers lets each connect for itself.

@@ -251,6 +251,27 @@ TEST_F(SafeStoreTest, ChargesWhatItAdmittedAloneBeforeItAsksAgain) {
   EXPECT_EQ(safe_.stats().charged, 7U);
 }
 
+TEST_F(SafeStoreTest, MoreThanTheStoreIsAskedAtOnceOpensNoBreaker) {
+  remote_.fault = StoreFault::kCrowded;
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(ask(FailureMode::kDeny).decision.source, Source::kFailedClosed);
+  EXPECT_EQ(safe_.state(), SafeStore::State::kUp);
+  EXPECT_EQ(safe_.stats().faults[static_cast<std::size_t>(StoreFault::kCrowded)], 100U);
+  remote_.fault = StoreFault::kNone;
+  EXPECT_EQ(ask(FailureMode::kDeny).decision.source, Source::kExact);
+}
+
+TEST_F(SafeStoreTest, ChargesForWhichThereIsNoRoomAreNotTriedForEver) {
+  open();
+  ask(FailureMode::kLocal);
+  remote_.fault = StoreFault::kCrowded;
+  remote_.asked = 0;
+  for (int i = 0; i < 5; ++i) tick_when_due();
+  EXPECT_LT(remote_.asked, 100);
+  remote_.fault = StoreFault::kNone;
+  while (safe_.state() != SafeStore::State::kUp) tick_when_due();
+  EXPECT_EQ(remote_.spent["k"], 1);
+}
+
 TEST_F(SafeStoreTest, AChargeThatMayHaveBeenDoneIsNotRepeated) {
   struct Case {
     StoreFault fault;

@@ -89,6 +89,7 @@ Answer StorePart::answered(const Question& question, const Answer& answer, Insta
 void StorePart::learn(StoreFault fault, Instant now) {
   // A store that says what is wrong with one key is well.
   if (fault == StoreFault::kBadState) return breaker_.succeeded(now.monotonic_us);
+  if (fault == StoreFault::kCrowded) return;  // it says nothing of the store
   breaker_.failed(now.monotonic_us);
   if (breaker_.open() && state_ != State::kDown) went_down();
 }
@@ -100,7 +101,7 @@ void StorePart::went_down() {
 
 Answer StorePart::stand_in(const Question& question, StoreFault fault, Instant now) {
   ++shared_.stats.faults[static_cast<std::size_t>(fault)];
-  if (fault != StoreFault::kBadState) need(question, now.monotonic_us);
+  if (fault != StoreFault::kBadState && fault != StoreFault::kCrowded) need(question, now.monotonic_us);
   Answer answer;
   const FailureMode mode = mode_of(question);
   if (const std::uint16_t never = never_fits(question); never != 0) {
@@ -271,15 +272,16 @@ void StorePart::recharged(Recharge& done, const Answer& answer) {
   const Instant now = shared_.clock.now();
   LocalShare::Owed& owed = done.owed();
   const std::int64_t asked = std::min(owed.cost, kCostMax);
-  const bool surely_not = answer.fault == StoreFault::kUnreachable || answer.fault == StoreFault::kRefused;
-  if (!surely_not) {
+  if (!surely_not_charged(answer.fault)) {
     const std::int64_t granted = answer.fault == StoreFault::kNone ? answer.decision.granted : 0;
     shared_.stats.charged += static_cast<std::uint64_t>(granted);
     shared_.stats.lost += static_cast<std::uint64_t>(asked - granted);
     owed.cost -= asked;
   }
   if (owed.cost > 0) owed_.push_back(std::move(owed));
-  if (answer.fault != StoreFault::kNone) learn(answer.fault, now);
+  // Where there is no room for charges it is no better than down; else they would be tried for ever, at once.
+  const bool crowded = answer.fault == StoreFault::kCrowded;
+  if (answer.fault != StoreFault::kNone) learn(crowded ? StoreFault::kUnreachable : answer.fault, now);
   recharge(now);
 }
 

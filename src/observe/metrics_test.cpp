@@ -28,7 +28,7 @@ TEST(Metrics, WhereAStoreCanFailTheRowsOfThatAreThereFromTheStart) {
     metrics.series("login");
     const std::string text = metrics.text();
     for (const char* rule : {"login", "(cl.throttle)", "(in question)", "(other rules)"}) {
-      for (const char* reason : {"unreachable", "refused", "timeout", "lost", "bad_state"}) {
+      for (const char* reason : {"unreachable", "refused", "timeout", "lost", "bad_state", "crowded"}) {
         const std::string row =
             "ratel_degraded_decisions_total{rule=\"" + std::string(rule) + "\",reason=\"" + reason + "\"} 0\n";
         EXPECT_EQ(text.find(row) != std::string::npos, can_fail) << row;

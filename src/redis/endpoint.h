@@ -18,7 +18,7 @@ namespace ratel {
 
 /// What happened to the links of a store; counts up.
 struct LinkNews {
-  std::uint64_t ready = 0;     // links that can be asked
+  std::uint64_t ready = 0;  // links that can be asked
   std::uint64_t wrong_password = 0;
   std::uint64_t given_up = 0;  // hopes for one
 };

@@ -135,6 +135,8 @@ class Link {
   const ClockOffset& clock() const { return clock_; }
   void sample_clock(Micros store_us, Instant now) { clock_.sample(store_us, now.monotonic_us); }
   std::size_t owed() const { return queue_.size(); }
+  /// For one more request of so many bytes.
+  bool has_room(std::size_t bytes) const { return queue_.has_room(bytes); }
   /// Whether it has been ready since it was opened.
   bool was_ready() const { return was_ready_; }
   /// Whether it is good, or was until now: it has answered, or was ready for long.

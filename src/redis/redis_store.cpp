@@ -27,10 +27,6 @@ constexpr std::uint64_t kSlotBits = kClusterSlots - 1;
 /// Between the loss of a connection and the next try: what ended one may have ended the others, which is known then.
 constexpr Micros kAfterLoss_us = kMillisecond_us;
 
-bool surely_not_executed(StoreFault fault) {
-  return fault == StoreFault::kUnreachable || fault == StoreFault::kRefused;
-}
-
 std::unique_ptr<Topology> make_topology(const StoreUrl& url, const LinkOptions& sentinel_options,
                                         const LinkOptions& options, const LinkContext& context) {
   switch (url.topology) {
@@ -98,8 +94,8 @@ bool RedisStore::decides_together(const Charge& a, const Charge& b) const {
 void RedisStore::ask(const Question& question, Instant now, Completion done) {
   if (idle_.empty()) {
     if (calls_.size() == kStoreCallsMax) {
-      ++counters_.unreachable;
-      return done({.fault = StoreFault::kUnreachable});
+      ++counters_.crowded;
+      return done({.fault = StoreFault::kCrowded});
     }
     idle_.push_back(static_cast<std::uint32_t>(calls_.size()));
     calls_.emplace_back().index = idle_.back();
@@ -131,7 +127,9 @@ void RedisStore::route(Call& call, Instant now) {
 }
 
 void RedisStore::send(Call& call, Link* link, bool asking, Instant now) {
-  if (link == nullptr || now.monotonic_us >= call.due_us) return give_up(call, call.otherwise);
+  if (link == nullptr) return give_up(call, call.otherwise);
+  const bool is_first = call.otherwise == StoreFault::kUnreachable;
+  if (now.monotonic_us >= call.due_us) return give_up(call, is_first ? StoreFault::kCrowded : call.otherwise);
   const bool knows_time = link->clock().known();
   const Micros ahead_us = knows_time ? link->clock().lowest_us() : now.wall_us - now.monotonic_us;
   scratch_.assign(asking ? kAsking : std::string_view());
@@ -144,7 +142,8 @@ void RedisStore::send(Call& call, Link* link, bool asking, Instant now) {
                                  .preludes = static_cast<std::uint8_t>(asking ? 1 : 0),
                                  .deadline_us = call.question.deadline_us},
                                 *this, call.token(), now);
-  if (!place) return give_up(call, call.otherwise);
+  if (!place)
+    return give_up(call, is_first && !link->has_room(scratch_.size()) ? StoreFault::kCrowded : call.otherwise);
   call.link = link;
   call.place = *place;
 }
@@ -258,7 +257,8 @@ void RedisStore::errored(Call& call, Link& link, std::string_view text, Instant 
 void RedisStore::failed(std::uint64_t token, bool perhaps, Instant now) {
   Call& call = call_of(token);
   if (perhaps) {
-    if (call.perhaps || !may_run_twice(call.question.verb)) return give_up(call, StoreFault::kLost);
+    if (call.perhaps || !may_run_twice(call.question.verb))
+      return give_up(call, StoreFault::kLost);
     call.perhaps = true;
     ++counters_.retried;
   } else if (++call.resends > kStoreResendsMax) {
@@ -297,7 +297,7 @@ void RedisStore::settle_hopes(Instant now) {
 }
 
 void RedisStore::give_up(Call& call, StoreFault fault) {
-  if (call.perhaps && surely_not_executed(fault)) fault = StoreFault::kLost;
+  if (call.perhaps && surely_not_charged(fault)) fault = StoreFault::kLost;
   switch (fault) {
     case StoreFault::kUnreachable:
       ++counters_.unreachable;
@@ -307,6 +307,9 @@ void RedisStore::give_up(Call& call, StoreFault fault) {
       break;
     case StoreFault::kTimeout:
       ++counters_.timed_out;
+      break;
+    case StoreFault::kCrowded:
+      ++counters_.crowded;
       break;
     default:
       ++counters_.lost;

@@ -50,6 +50,7 @@ class RedisStore final : public Store, private LinkReceiver {
     std::uint64_t timed_out = 0;
     std::uint64_t lost = 0;
     std::uint64_t bad_state = 0;
+    std::uint64_t crowded = 0;
     std::uint64_t retried = 0;  // after an outcome that is unknown
     std::uint64_t redirected = 0;
     std::uint64_t no_script = 0;

@@ -317,14 +317,30 @@ TEST(RedisStore, TakesNoMoreQuestionsThanItsBound) {
   rig.run(3 * kSecond_us);
   ASSERT_TRUE(rig.store->is_whole()) << rig.store->last_error();
   std::int64_t cost = 0;
-  while (rig.store->counters().unreachable == 0) {
+  while (rig.store->counters().crowded == 0) {
     ++cost;
     rig.ask(cost, std::to_string(cost));
   }
   EXPECT_EQ(rig.store->under_way(), kStoreCallsMax);
-  EXPECT_EQ(rig.of(cost), "unreachable");
+  EXPECT_EQ(rig.of(cost), "crowded");
   rig.run(60 * kMillisecond_us);
   EXPECT_EQ(rig.store->under_way(), 0U);
+}
+
+TEST(RedisStore, MoreThanAConnectionTakesIsNoFaultOfTheStore) {
+  StoreRig rig("redis://127.0.0.1:6379");
+  rig.network.add(kServer);
+  rig.start();
+  constexpr std::int64_t kRoom = kLinkSlotsMax - kLinkSlotsReserved;
+  for (std::int64_t cost = 1; cost <= kRoom + 8; ++cost) rig.ask(cost);  // of one key: on one link
+  EXPECT_EQ(rig.of(kRoom), "waiting");
+  EXPECT_EQ(rig.of(kRoom + 1), "crowded");
+  EXPECT_EQ(rig.store->counters().crowded, 8U);
+  EXPECT_EQ(rig.store->counters().unreachable, 0U);
+  rig.run(60 * kMillisecond_us);
+  EXPECT_EQ(rig.of(kRoom), "granted");
+  rig.ask(kRoom + 9, "k", Verb::kAllow, 0);  // no time left
+  EXPECT_EQ(rig.of(kRoom + 9), "crowded");
 }
 
 TEST(RedisStore, AReplyThatIsNoneOfTheScriptsPoisonsTheLink) {

@@ -7,9 +7,7 @@
 namespace ratel {
 
 std::optional<RequestQueue::Place> RequestQueue::push(const Slot& slot, std::string_view bytes) {
-  const bool own = slot.own != 0;
-  if (size() >= (own ? kLinkSlotsMax : kLinkSlotsMax - kLinkSlotsReserved)) return std::nullopt;
-  if (!own && output_.size() - done_ + bytes.size() > kLinkUnsentBytesMax) return std::nullopt;
+  if (slot.own != 0 ? size() >= kLinkSlotsMax : !has_room(bytes.size())) return std::nullopt;
   Slot& place = this->slot(tail_);
   place = slot;
   place.bytes = static_cast<std::uint32_t>(bytes.size());

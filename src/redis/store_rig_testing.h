@@ -38,7 +38,7 @@ class StoreRig {
   }
   /// "granted", the fault, or "waiting".
   std::string of(std::int64_t cost) const {
-    constexpr const char* kFaults[] = {"granted", "unreachable", "refused", "timeout", "lost", "bad state"};
+    constexpr const char* kFaults[] = {"granted", "unreachable", "refused", "timeout", "lost", "bad state", "crowded"};
     const Asked& asked = asked_.at(cost);
     return asked.answers == 0 ? "waiting" : kFaults[static_cast<int>(asked.answer.fault)];
   }
