@@ -1,6 +1,7 @@
 #pragma once
 // What is due when, to the millisecond: a wheel of slots. Nothing is allocated; setting and removing take the same
-// short time however much is waiting. Belongs to one event loop.
+// short time however much is waiting. Belongs to one event loop. (Connections, whose deadlines are put off with every
+// byte and need be kept to the second only, have net/deadlines.)
 
 #include <algorithm>
 #include <array>

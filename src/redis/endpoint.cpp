@@ -1,6 +1,7 @@
 #include "redis/endpoint.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "redis/store_error.h"
 
@@ -74,8 +75,7 @@ void Endpoint::closed(Link& link, Link::Closed why, Instant now) {
   if (was_good && (why == Link::Closed::kLost || why == Link::Closed::kByUs)) {
     hope(now);
   } else if (line.hoped_for) {
-    hope_until_us_ = 0;
-    ++context_.news.given_up;
+    give_up_hope();
   }
   line.hoped_for = false;
   const bool another = std::any_of(lines_.begin(), lines_.end(), [](const auto& each) { return each->hoped_for; });
@@ -102,7 +102,12 @@ bool Endpoint::may_dial(const Line& line) const {
   return first->get() == &line;
 }
 
+void Endpoint::give_up_hope() {
+  if (std::exchange(hope_until_us_, 0) > 0) ++context_.news.given_up;
+}
+
 void Endpoint::tick(Instant now) {
+  if (now.monotonic_us >= hope_until_us_) give_up_hope();
   for (const auto& line : lines_) {
     line->link.tick(now);
     if (!may_dial(*line) || now.monotonic_us < line->dial_at_us) continue;
@@ -115,7 +120,7 @@ void Endpoint::tick(Instant now) {
 }
 
 Micros Endpoint::next_us() const {
-  Micros due_us = Link::kNeverDue_us;
+  Micros due_us = hope_until_us_ > 0 ? hope_until_us_ : Link::kNeverDue_us;
   for (const auto& line : lines_) {
     due_us = std::min(due_us, may_dial(*line) ? line->dial_at_us : line->link.next_us());
   }

@@ -82,6 +82,7 @@ class Endpoint final : public Link::Owner {
   };
 
   void hope(Instant now) { hope_until_us_ = now.monotonic_us + kHope_us; }
+  void give_up_hope();
   bool may_dial(const Line& line) const;
   void ready(Link& link, Instant now) override;
   void closed(Link& link, Link::Closed why, Instant now) override;

@@ -16,9 +16,10 @@ namespace {
 
 constexpr std::string_view kAsking = "*1\r\n$6\r\nASKING\r\n";
 
-/// Whether asking twice does no more harm than to charge too much.
+/// Whether asking twice does no more harm than to charge a question too much. As much as there is may be all there is,
+/// and what was admitted without the store is charged so: that is not charged twice.
 bool may_run_twice(Verb verb) {
-  return verb != Verb::kRefund && verb != Verb::kReset && verb != Verb::kRelease;
+  return verb != Verb::kRefund && verb != Verb::kReset && verb != Verb::kRelease && verb != Verb::kAtMost;
 }
 
 /// Of Charge::hash[1]: the slot of the subject, found where the question is prepared.

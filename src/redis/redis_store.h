@@ -4,7 +4,8 @@
 //
 // Each question is answered once, by its deadline and one tick() at the latest: with the script's decision, or with why
 // there is none. What surely was not executed is sent again while there is time; what perhaps was, once, and only where
-// the worst that can come of it is a charge too much: never a refund, a release or a reset. Where there is no
+// the worst that can come of it is a charge too much: never a refund, a release, a reset, or as much as
+// there is. Where there is no
 // connection a question waits only while one that was good is being replaced, and the attempt has not failed.
 
 #include <deque>

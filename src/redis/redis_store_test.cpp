@@ -131,6 +131,7 @@ TEST(RedisStore, WhatIsLostIsAskedAgainOnceWhereThatOnlyChargesMore) {
   const Case cases[] = {
       {Verb::kAllow, "granted", 2, "a"},
       {Verb::kRefund, "lost", 1, "f"},
+      {Verb::kAtMost, "lost", 1, "m"},
   };
   for (const Case& c : cases) {
     StoreRig rig("redis://127.0.0.1:6379");
@@ -213,6 +214,24 @@ TEST(RedisStore, AQuestionWaitsWhileAConnectionThatWasGoodIsReplaced) {
     EXPECT_LE(server.executed["a99"] + server.executed["f99"], c.executed_max) << c.name;
     EXPECT_EQ(rig.store->under_way(), 0U) << c.name;
   }
+}
+
+TEST(RedisStore, NobodyWaitsLongForAServerThatLoads) {
+  StoreRig rig("redis://127.0.0.1:6379");
+  FakeRedis& server = rig.network.add(kServer);
+  rig.start();
+  rig.run(2 * kSecond_us);
+  server.loading = true;
+  rig.network.cut(kServer);  // and it loads its data
+  rig.ask(1, "k", Verb::kAllow, 10 * kSecond_us);
+  rig.run(2 * kSecond_us);
+  EXPECT_EQ(rig.of(1), "unreachable");
+  EXPECT_LE(rig.asked().at(1).answered_us, rig.network.now_us - kSecond_us + 10 * kMillisecond_us);
+  server.loading = false;
+  rig.run(kSecond_us);
+  rig.ask(2);
+  rig.run(10 * kMillisecond_us);
+  EXPECT_EQ(rig.of(2), "granted");
 }
 
 TEST(RedisStore, ConnectionsThatAreKilledAgainAndAgainCostNoAnswer) {

@@ -15,8 +15,8 @@ Topology::Next Standalone::errored(const StoreError& error, Link& link, std::uin
 }
 
 void Standalone::endpoint_closed(Endpoint& endpoint, Link::Closed why, Instant now) {
-  const bool wrong = why == Link::Closed::kUnreachable || why == Link::Closed::kReplica;
-  if (wrong && endpoint.address() != home_) endpoint.go_to(home_, now);
+  const bool failed = why != Link::Closed::kByUs && !endpoint.has_ready();
+  if (failed && endpoint.address() != home_) endpoint.go_to(home_, now);
 }
 
 void Standalone::add_primaries(std::vector<Link*>& links) {

@@ -42,22 +42,40 @@ TEST(Standalone, LeavesAServerThatWasDemotedUnderOpenSockets) {
 }
 
 TEST(Standalone, FollowsARedirectAndComesHomeWhenThatFails) {
-  StoreRig rig("redis://127.0.0.1:7001");
-  FakeRedis& home = rig.network.add(kA);
-  FakeRedis& other = rig.network.add(kB);
-  rig.start();
-  home.every_error = "REDIRECT 127.0.0.1:7002";
-  rig.ask(1);
-  rig.run(60 * kMillisecond_us);
-  EXPECT_EQ(rig.of(1), "granted");
-  EXPECT_EQ(other.executed["a1"], 1);
-  home.every_error.clear();
-  rig.network.set_up(kB, false);
-  rig.run(kSecond_us);
-  rig.ask(2);
-  rig.run(60 * kMillisecond_us);
-  EXPECT_EQ(rig.of(2), "granted");
-  EXPECT_EQ(home.executed["a2"], 1);
+  struct Case {
+    const char* name;
+    std::function<void(StoreRig&, FakeRedis& other)> fails;
+  };
+  const Case cases[] = {
+      {"it dies", [](StoreRig& rig, FakeRedis&) { rig.network.set_up(kB, false); }},
+      {"it refuses",
+       [](StoreRig& rig, FakeRedis& other) {
+         other.refusal = "ERR max number of clients reached";
+         rig.network.cut(kB);
+       }},
+      {"it hangs", [](StoreRig& rig, FakeRedis&) { rig.network.set_paused(kB, true); }},
+  };
+  for (const Case& c : cases) {
+    StoreRig rig("redis://127.0.0.1:7001");
+    FakeRedis& home = rig.network.add(kA);
+    FakeRedis& other = rig.network.add(kB);
+    rig.start();
+    home.every_error = "REDIRECT 127.0.0.1:7002";
+    rig.ask(1);
+    rig.run(60 * kMillisecond_us);
+    EXPECT_EQ(rig.of(1), "granted") << c.name;
+    EXPECT_EQ(other.executed["a1"], 1) << c.name;
+    home.every_error.clear();
+    c.fails(rig, other);
+    for (std::int64_t cost = 2; cost < 12; ++cost) {
+      rig.ask(cost);
+      rig.run(100 * kMillisecond_us);
+    }
+    rig.ask(12);
+    rig.run(60 * kMillisecond_us);
+    EXPECT_EQ(rig.of(12), "granted") << c.name;
+    EXPECT_EQ(home.executed["a12"], 1) << c.name;
+  }
 }
 
 /// Three sentinels and two servers.
