@@ -1,3 +1,5 @@
+// over 500 lines: one store in all its states, with one fake before it
+
 #include "gate/safe_store.h"
 
 #include <gtest/gtest.h>
