@@ -149,6 +149,7 @@ void check(World& world, std::uint64_t seed) {
         break;
       case StoreFault::kUnreachable:
       case StoreFault::kRefused:
+      case StoreFault::kCrowded:
         ASSERT_EQ(times, 0) << "cost " << cost << " seed " << seed << ": it said that nobody was charged";
         break;
       case StoreFault::kBadState:
