@@ -250,6 +250,17 @@ def test_sentinels(stores):
     report.expect("sentinels", "WARN", "2 of 3", f"127.0.0.1:{sentinels[1].port}", "refused")
 
 
+def test_sentinels_that_ask_for_a_password(stores, tmp_path):
+    primary, _ = stores.replicated(1)
+    (sentinel,) = stores.sentinels(primary, 1, password=SECRET)
+    url = f"redis-sentinel://127.0.0.1:{sentinel.port}/main"
+    doctor(url).expect("sentinels", "FAIL", "NOAUTH", "--store-sentinel-password-file")
+    (tmp_path / "secret").write_text(SECRET, encoding="utf-8")
+    report = doctor(url, "--store-sentinel-password-file", tmp_path / "secret")
+    report.expect("sentinels", "WARN", f"1 of 1 name 127.0.0.1:{primary.port}")
+    report.expect("script", "OK")
+
+
 def test_keys_without_ttl(stores):
     store = stores.start(*CAREFUL)
     store.cli("SET", "ratel:1:{x y}:R5:login1:14:gcra0:", "1", "PX", 100_000)

@@ -127,14 +127,14 @@ int examine(const Settings& settings) {
 
   Report report;
   report.title(fmt::format("{}, keys {}:*", format_store_url(url), settings.key_prefix));
-  const StoreServers servers = find_servers(**access, url);
+  const StoreServers servers = find_servers(**access, settings);
   report.add(judge_servers(servers, url));
   const BoundLimit limit = probe_limit();
   StoreAsker asker(**access, settings);
   for (const Address& address : servers.primaries) {
     std::cout << '\n';
     report.title(format_address(address));
-    const ServerSurvey survey = survey_server(**access, url, address, settings.key_prefix, SurveyDepth::kDoctor);
+    const ServerSurvey survey = survey_server(**access, settings, address, SurveyDepth::kDoctor);
     report.add(judge_server(survey, url, settings.key_prefix));
     if (!survey.error.empty()) continue;
     const std::string key = key_on(address, servers, limit, settings.key_prefix);

@@ -85,10 +85,7 @@ Raw read_raw(StoreTalk& talk, const std::string& name) {
 class Shower {
  public:
   Shower(const Settings& settings, StoreAccess& access)
-      : settings_(settings),
-        access_(access),
-        servers_(find_servers(access, *settings.store)),
-        asker_(access, settings) {}
+      : settings_(settings), access_(access), servers_(find_servers(access, settings)), asker_(access, settings) {}
 
   /// False where the store did not answer; what it had to say is printed.
   bool show(const Charge& charge) {
@@ -106,7 +103,7 @@ class Shower {
     line("server", settings_.store->topology == StoreUrl::Topology::kCluster
                        ? fmt::format("{}, slot {}", format_address(*owner), slot_of(name))
                        : format_address(*owner));
-    const auto talk = talk_to(access_, *settings_.store, *owner);
+    const auto talk = talk_to(access_, settings_, *owner);
     if (!talk.ok()) return missing(talk.error().message);
     return show_state(charge, read_raw(**talk, name));
   }

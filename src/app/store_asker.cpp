@@ -12,7 +12,12 @@ constexpr Micros kAgain_us = 20 * kMillisecond_us;
 StoreAsker::StoreAsker(StoreAccess& access, const Settings& settings)
     : access_(access),
       store_(access.loop(), access.clock(), access.resolver(), access.tls(),
-             {.url = *settings.store, .key_prefix = settings.key_prefix, .hash_seed = random_seed()}, randomness_) {}
+             {.url = *settings.store,
+              .key_prefix = settings.key_prefix,
+              .sentinel_user = settings.store_sentinel_user,
+              .sentinel_password = settings.store_sentinel_password,
+              .hash_seed = random_seed()},
+             randomness_) {}
 
 StoreAsker::Asked StoreAsker::ask(Question question) {
   struct Seen {

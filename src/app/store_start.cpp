@@ -32,9 +32,9 @@ Status examine_store(const Settings& settings, Status decides, const Clock& cloc
   const auto access = StoreAccess::make(clock, url.tls ? &settings.store_tls : nullptr);
   if (!access.ok()) return access.error();
   const Micros until_us = clock.now().monotonic_us + kExamine_us;
-  for (const Address& address : find_servers(**access, url).primaries) {
+  for (const Address& address : find_servers(**access, settings).primaries) {
     if (clock.now().monotonic_us >= until_us) break;
-    const ServerSurvey survey = survey_server(**access, url, address, settings.key_prefix, SurveyDepth::kStart);
+    const ServerSurvey survey = survey_server(**access, settings, address, SurveyDepth::kStart);
     if (!survey.error.empty()) continue;
     if (!survey.lacked_rights.empty()) {
       return Error{ErrorCode::kConfiguration,

@@ -30,10 +30,15 @@ std::string error_in(RespReply reply) {
   return reply.kind() == Kind::kError ? std::string(reply.text()) : std::string();
 }
 
-SentinelAnswer ask_sentinel(StoreAccess& access, const Address& sentinel, const std::string& service) {
+SentinelAnswer ask_sentinel(StoreAccess& access, const Settings& settings, const Address& sentinel) {
+  const std::string& service = settings.store->service;
   SentinelAnswer answer{.sentinel = sentinel, .primary = {}, .error = {}};
-  const auto talk = StoreTalk::open(
-      access, sentinel, {.to = LinkOptions::To::kSentinel, .dial_us = kSentinel_us, .greeting_us = kSentinel_us});
+  const auto talk = StoreTalk::open(access, sentinel,
+                                    {.to = LinkOptions::To::kSentinel,
+                                     .user = settings.store_sentinel_user,
+                                     .password = settings.store_sentinel_password,
+                                     .dial_us = kSentinel_us,
+                                     .greeting_us = kSentinel_us});
   if (!talk.ok()) {
     answer.error = talk.error().message;
     return answer;
@@ -55,9 +60,9 @@ SentinelAnswer ask_sentinel(StoreAccess& access, const Address& sentinel, const 
   return answer;
 }
 
-void find_by_sentinels(StoreAccess& access, const StoreUrl& url, StoreServers& servers) {
-  for (const Address& sentinel : url.hosts) {
-    servers.sentinels.push_back(ask_sentinel(access, sentinel, url.service));
+void find_by_sentinels(StoreAccess& access, const Settings& settings, StoreServers& servers) {
+  for (const Address& sentinel : settings.store->hosts) {
+    servers.sentinels.push_back(ask_sentinel(access, settings, sentinel));
     const SentinelAnswer& answer = servers.sentinels.back();
     // The first that names one counts, as it does for questions.
     if (answer.primary && servers.primaries.empty()) servers.primaries.push_back(*answer.primary);
@@ -66,9 +71,9 @@ void find_by_sentinels(StoreAccess& access, const StoreUrl& url, StoreServers& s
   if (!servers.primaries.empty()) servers.error.clear();
 }
 
-void find_in_cluster(StoreAccess& access, const StoreUrl& url, StoreServers& servers) {
-  for (const Address& seed : url.hosts) {
-    const auto talk = talk_to(access, url, seed);
+void find_in_cluster(StoreAccess& access, const Settings& settings, StoreServers& servers) {
+  for (const Address& seed : settings.store->hosts) {
+    const auto talk = talk_to(access, settings, seed);
     if (!talk.ok()) {
       servers.error = in_place(seed, talk.error().message);
       continue;
@@ -184,37 +189,37 @@ class Surveyor {
 
 }  // namespace
 
-Result<std::unique_ptr<StoreTalk>> talk_to(StoreAccess& access, const StoreUrl& url, const Address& address) {
+Result<std::unique_ptr<StoreTalk>> talk_to(StoreAccess& access, const Settings& settings, const Address& address) {
+  const StoreUrl& url = *settings.store;
   return StoreTalk::open(
       access, address,
       {.to = LinkOptions::To::kAnyNode, .user = url.user, .password = url.password, .database = url.database});
 }
 
-StoreServers find_servers(StoreAccess& access, const StoreUrl& url) {
+StoreServers find_servers(StoreAccess& access, const Settings& settings) {
   StoreServers servers;
-  switch (url.topology) {
+  switch (settings.store->topology) {
     case StoreUrl::Topology::kStandalone:
-      servers.primaries = url.hosts;
+      servers.primaries = settings.store->hosts;
       break;
     case StoreUrl::Topology::kSentinel:
-      find_by_sentinels(access, url, servers);
+      find_by_sentinels(access, settings, servers);
       break;
     case StoreUrl::Topology::kCluster:
-      find_in_cluster(access, url, servers);
+      find_in_cluster(access, settings, servers);
       break;
   }
   return servers;
 }
 
-ServerSurvey survey_server(StoreAccess& access, const StoreUrl& url, const Address& address, std::string_view prefix,
-                           SurveyDepth depth) {
+ServerSurvey survey_server(StoreAccess& access, const Settings& settings, const Address& address, SurveyDepth depth) {
   ServerSurvey survey{.address = address};
-  const auto talk = talk_to(access, url, address);
+  const auto talk = talk_to(access, settings, address);
   if (!talk.ok()) {
     survey.error = talk.error().message;
     return survey;
   }
-  Surveyor surveyor(access.clock(), **talk, prefix, survey);
+  Surveyor surveyor(access.clock(), **talk, settings.key_prefix, survey);
   Status asked = surveyor.info();
   if (asked.ok()) asked = surveyor.rights();
   if (depth == SurveyDepth::kDoctor) {

@@ -4,13 +4,12 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "app/settings.h"
 #include "net/store_talk.h"
 #include "redis/slot_map.h"
 #include "redis/store_facts.h"
-#include "redis/store_url.h"
 
 namespace ratel {
 
@@ -30,8 +29,8 @@ struct StoreServers {
   std::vector<SlotRange> slots;           // of a cluster
 };
 
-/// Of one server: nothing is asked, it is the one in the URL.
-StoreServers find_servers(StoreAccess& access, const StoreUrl& url);
+/// Of one server: nothing is asked, it is the one in the URL. REQUIRES, here and below: settings.store
+StoreServers find_servers(StoreAccess& access, const Settings& settings);
 
 struct ClockReading {
   Micros ahead_us = 0;  // of ours
@@ -60,10 +59,9 @@ struct ServerSurvey {
 enum class SurveyDepth : std::uint8_t { kStart, kDoctor };
 
 /// At the start only what the start can say something about: facts of INFO, and rights.
-ServerSurvey survey_server(StoreAccess& access, const StoreUrl& url, const Address& address, std::string_view prefix,
-                           SurveyDepth depth);
+ServerSurvey survey_server(StoreAccess& access, const Settings& settings, const Address& address, SurveyDepth depth);
 
 /// A conversation with one server, whatever it is.
-Result<std::unique_ptr<StoreTalk>> talk_to(StoreAccess& access, const StoreUrl& url, const Address& address);
+Result<std::unique_ptr<StoreTalk>> talk_to(StoreAccess& access, const Settings& settings, const Address& address);
 
 }  // namespace ratel

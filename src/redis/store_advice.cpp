@@ -14,6 +14,8 @@ struct Row {
 };
 
 constexpr std::string_view kPassword = "give the store's user in --store, and its password in --store-password-file";
+constexpr std::string_view kSentinelPassword =
+    "give the sentinels' user in --store-sentinel-user, and its password in --store-sentinel-password-file";
 constexpr std::string_view kRights = "grant its user what decisions need; `ratel doctor` names what is missing";
 constexpr std::string_view kCluster = "begin the URL with redis-cluster:// (with TLS rediss-cluster://)";
 constexpr std::string_view kPrimary = "name the primary in --store, or the sentinels that know it (redis-sentinel://)";
@@ -72,7 +74,9 @@ constexpr Row kRows[] = {
 
 std::string_view store_advice(std::string_view error, Topology topology) {
   for (const Row& row : kRows) {
-    if (error.find(row.holds) != std::string_view::npos && row.only.value_or(topology) == topology) return row.advice;
+    if (error.find(row.holds) == std::string_view::npos || row.only.value_or(topology) != topology) continue;
+    // So begins what a sentinel has to say.
+    return row.advice == kPassword && error.starts_with("sentinel ") ? kSentinelPassword : row.advice;
   }
   return {};
 }

@@ -37,6 +37,7 @@ TEST(StoreAdvice, SaysWhatToChange) {
       {"the server hung up", Topology::kStandalone, "rediss://"},
       {"cannot connect: Connection refused", Topology::kStandalone, "address"},
       {"cannot resolve `nowhere`: Name or service not known", Topology::kStandalone, "address"},
+      {"sentinel 127.0.0.1:26379: NOAUTH HELLO must be called", Topology::kSentinel, "--store-sentinel-password-file"},
       {"ERR something new", Topology::kStandalone, ""},
       {"", Topology::kStandalone, ""},
   };
