@@ -10,6 +10,7 @@ from conftest import ROOT, program, run_ratel
 from faulty_proxy import FaultyProxy
 from stores import wait_until
 from test_shared_store import LIMIT, RULES, Asker
+from test_store_faults import certificate
 
 SECRET = "s3cret-of-the-store"
 CAREFUL = ("--maxmemory", "100mb", "--maxmemory-policy", "noeviction", "--appendonly", "yes")
@@ -83,6 +84,33 @@ def test_password(stores, tmp_path):
     assert doctor(store, user=f":{SECRET}@").levels() == {"OK"}
     (tmp_path / "secret").write_text(SECRET + "\n", encoding="utf-8")
     assert doctor(store, "--store-password-file", tmp_path / "secret").levels() == {"OK"}
+
+
+def test_tls(stores, tmp_path):
+    authority = certificate(tmp_path, "authority")
+    cert, key = certificate(tmp_path, "server", authority)
+    port = stores.port()
+    store = stores.start("--tls-port", port, "--tls-cert-file", cert, "--tls-key-file", key, "--tls-ca-cert-file",
+                         authority[0], "--tls-auth-clients", "no", *CAREFUL)
+    url = f"rediss://127.0.0.1:{port}"
+    trust = ("--store-ca-file", authority[0])
+    report = doctor(url, *trust)
+    report.expect("connection", "OK", "with TLS")
+    report.expect("script", "OK")
+    doctor(url).expect("connection", "FAIL", "self-signed", "--store-ca-file")
+    doctor(url, *trust, "--store-server-name", "other").expect("connection", "FAIL", "mismatch", "--store-server-name")
+    doctor(f"redis://127.0.0.1:{port}").expect("connection", "FAIL", "rediss://")
+    store.cli("CONFIG", "SET", "tls-auth-clients", "yes")
+    doctor(url, *trust).expect("connection", "FAIL", "certificate required", "--store-cert-file")
+    done = run_ratel("doctor", "--store", url, "--store-ca-file", tmp_path / "none")
+    assert done.returncode == 2 and "none" in done.stderr
+
+
+def test_unix_socket(stores, tmp_path):
+    stores.start("--unixsocket", tmp_path / "socket", *CAREFUL)
+    report = doctor(f"redis+unix://{tmp_path}/socket")
+    assert report.levels() == {"OK"} and f"unix:{tmp_path}/socket" in report.text
+    doctor(f"redis+unix://{tmp_path}/other").expect("connection", "FAIL", "No such file", "--store")
 
 
 def test_database(stores):
