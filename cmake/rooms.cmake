@@ -39,7 +39,7 @@ endfunction()
 
 # Unit tests run where a sanitizer watches: all of them in `debug`, those of the rooms with threads in `tsan`. Other
 # presets can build the programs by name, and `all` leaves them alone.
-set(RATEL_TSAN_ROOMS store net)
+set(RATEL_TSAN_ROOMS store net lib)
 
 # Where the tests find their data. In a source of its own rather than in a flag, so that the compiler's cache is of use
 # to a clone in another folder.

@@ -140,7 +140,7 @@ TEST(Connect, AStoppedStoreHoldsNobodyBeyondTheDeadline) {
   const RedisServer server("redis-server");
   const Limiter limiter = connected(server);
   const RateLimit rate = *limiter.limit("5/day", {.on_store_failure = FailureMode::kDeny});
-  ASSERT_EQ(rate.allow("key")->source, Source::kExact);
+  ASSERT_EQ(limiter.limit("5/day", {.deadline = kPatient})->allow("key")->source, Source::kExact);
   ASSERT_EQ(::kill(server.pid(), SIGSTOP), 0);
   for (int i = 0; i < 20; ++i) {
     const std::int64_t began_ns = monotonic_ns();
@@ -162,7 +162,7 @@ TEST(Connect, ChargesBeforeItsEndWhatWasAdmittedWithoutTheStore) {
   {
     const Limiter limiter = connected(server);
     const RateLimit rate = *limiter.limit("10/day", {.name = "mail"});
-    ASSERT_EQ(rate.allow("key")->source, Source::kExact);
+    ASSERT_EQ(limiter.limit("10/day", {.name = "mail", .deadline = kPatient})->allow("key")->source, Source::kExact);
     ASSERT_EQ(::kill(server.pid(), SIGSTOP), 0);
     for (int i = 0; i < 3; ++i) {
       const Decision decision = *rate.allow("key");
