@@ -223,6 +223,29 @@ TEST_F(SafeStoreTest, ProbesLikeTheLeastPatientOfLate) {
   EXPECT_EQ(probe_deadline_us(300'000), 300'000);
 }
 
+TEST_F(SafeStoreTest, WhoHasNextToNoPatienceKeepsTheStoreFromNobodyElse) {
+  std::array<Charge, 1> charges{Charge{.limit = &limit_, .key = "k", .on_failure = FailureMode::kDeny}};
+  const auto impatient = [&](StoreFault fault) {
+    Answer answer;
+    remote_.fault = fault;
+    safe_.ask({.charges = charges, .deadline_us = 2'000}, clock_.now(), {keep_answer, &answer, 0});
+    EXPECT_EQ(answer.decision.source, Source::kFailedClosed);
+  };
+  for (int i = 0; i < 100; ++i) impatient(StoreFault::kTimeout);
+  EXPECT_EQ(safe_.state(), SafeStore::State::kUp);
+  remote_.fault = StoreFault::kNone;
+  EXPECT_EQ(ask(FailureMode::kDeny).decision.source, Source::kExact);
+
+  open();
+  impatient(StoreFault::kUnreachable);
+  remote_.late = true;
+  tick_when_due();
+  ASSERT_EQ(remote_.waiting.size(), 1U);
+  clock_.advance_us(3'000);
+  remote_.answer_next(StoreFault::kNone);
+  EXPECT_NE(safe_.state(), SafeStore::State::kDown);
+}
+
 TEST_F(SafeStoreTest, OneProbeAtATime) {
   open();
   remote_.late = true;
@@ -262,15 +285,15 @@ TEST_F(SafeStoreTest, MoreThanTheStoreIsAskedAtOnceOpensNoBreaker) {
   EXPECT_EQ(ask(FailureMode::kDeny).decision.source, Source::kExact);
 }
 
-TEST_F(SafeStoreTest, ChargesForWhichThereIsNoRoomAreNotTriedForEver) {
-  open();
-  ask(FailureMode::kLocal);
+TEST_F(SafeStoreTest, ChargesForWhichThereIsNoRoomWaitForIt) {
   remote_.fault = StoreFault::kCrowded;
+  EXPECT_EQ(ask(FailureMode::kLocal).decision.source, Source::kLocal);
   remote_.asked = 0;
-  for (int i = 0; i < 5; ++i) tick_when_due();
-  EXPECT_LT(remote_.asked, 100);
+  for (int i = 0; i < 20; ++i) tick_when_due();
+  EXPECT_LE(remote_.asked, 20) << "tried at once, for ever";
+  EXPECT_EQ(safe_.state(), SafeStore::State::kUp);
   remote_.fault = StoreFault::kNone;
-  while (safe_.state() != SafeStore::State::kUp) tick_when_due();
+  while (safe_.due_us() != SafeStore::kNone_us) tick_when_due();
   EXPECT_EQ(remote_.spent["k"], 1);
 }
 

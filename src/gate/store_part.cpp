@@ -80,16 +80,17 @@ Answer StorePart::answered(const Question& question, const Answer& answer, Insta
     if (state_ == State::kUp) breaker_.succeeded(now.monotonic_us);
     return answer;
   }
-  learn(answer.fault, now);
+  learn(answer.fault, question.deadline_us, now);
   Answer instead = stand_in(question, answer.fault, now);
   instead.faulty = answer.faulty;
   return instead;
 }
 
-void StorePart::learn(StoreFault fault, Instant now) {
+void StorePart::learn(StoreFault fault, Micros deadline_us, Instant now) {
   // A store that says what is wrong with one key is well.
   if (fault == StoreFault::kBadState) return breaker_.succeeded(now.monotonic_us);
-  if (fault == StoreFault::kCrowded) return;  // it says nothing of the store
+  const bool impatient = fault == StoreFault::kTimeout && deadline_us < kProbeDeadlineLeast_us;
+  if (impatient || fault == StoreFault::kCrowded) return;  // that says nothing of the store
   breaker_.failed(now.monotonic_us);
   if (breaker_.open() && state_ != State::kDown) went_down();
 }
@@ -174,7 +175,10 @@ Micros StorePart::due_us() const {
 void StorePart::tick(Instant now) {
   if (state_ == State::kDown && breaker_.begin_probe(now.monotonic_us)) return probe(now);
   if (state_ == State::kWarming && now.monotonic_us >= warm_us_) state_ = State::kUp;
-  if (state_ != State::kDown && look_us_ != kNone_us) return recharge(now);
+  if (state_ != State::kDown && look_us_ != kNone_us) {
+    if (now.monotonic_us >= look_us_) recharge(now);
+    return;
+  }
   if (state_ == State::kUp && owes_ && now.monotonic_us >= owes_since_us_ + patience_us_) recharge(now);
 }
 
@@ -240,7 +244,7 @@ void StorePart::recharge(Instant now) {
   if (recharging_now_) return;  // an answer that came before ask() returned: the loop below goes on with it
   recharging_now_ = true;
   look_us_ = kNone_us;
-  while (owes_ && state_ != State::kDown) {
+  while (owes_ && state_ != State::kDown && look_us_ == kNone_us) {
     auto idle = std::find_if(recharges_.begin(), recharges_.end(), [](const auto& one) { return one->idle(); });
     if (idle == recharges_.end()) {
       if (recharges_.size() == kRecharges) break;
@@ -279,9 +283,11 @@ void StorePart::recharged(Recharge& done, const Answer& answer) {
     owed.cost -= asked;
   }
   if (owed.cost > 0) owed_.push_back(std::move(owed));
-  // Where there is no room for charges it is no better than down; else they would be tried for ever, at once.
-  const bool crowded = answer.fault == StoreFault::kCrowded;
-  if (answer.fault != StoreFault::kNone) learn(crowded ? StoreFault::kUnreachable : answer.fault, now);
+  if (answer.fault == StoreFault::kCrowded) {  // there are questions, which go first
+    look_us_ = now.monotonic_us + kRechargeAgain_us;
+    return;
+  }
+  if (answer.fault != StoreFault::kNone) learn(answer.fault, kRechargeDeadline_us, now);
   recharge(now);
 }
 

@@ -63,11 +63,15 @@ class StorePart {
   static constexpr Micros kWarming_us = 500'000;
   /// Of a charge of what was admitted alone, for which nobody waits.
   static constexpr Micros kRechargeDeadline_us = 500'000;
+  /// And when it is tried again where there was no room for it.
+  static constexpr Micros kRechargeAgain_us = 50'000;
   /// A store is back when it answers a probe as soon as questions need it: the least deadline of those that it did not
   /// answer lately, this where there were none.
   static constexpr Micros kProbeDeadline_us = 50'000;
-  /// And no less than a rule may say: a question may have come here with next to nothing left of its time.
-  static constexpr Micros kProbeDeadlineLeast_us = kMillisecond_us;
+  /// And no less than this. A question with less patience, or that came here with next to nothing left of its time,
+  /// says by a timeout more of itself than of the store: that neither opens the breaker nor decides when the store is
+  /// back. A store that is silent towards all shows in the connections, which end.
+  static constexpr Micros kProbeDeadlineLeast_us = 5 * kMillisecond_us;
   /// What was admitted alone because of a single failure is charged so long after it.
   static constexpr Micros kOwed_us = kSecond_us;
   /// How many charges of what was admitted alone are under way at once.
@@ -76,7 +80,7 @@ class StorePart {
  private:
   class Recharge;
 
-  void learn(StoreFault fault, Instant now);
+  void learn(StoreFault fault, Micros deadline_us, Instant now);
   void went_down();
   Answer alone(const Question& question, StoreFault fault, Instant now);
   Micros retry_after_us(Instant now) const;
@@ -110,7 +114,7 @@ class StorePart {
   bool owes_ = false;   // something was, or may have been, admitted alone
   Micros owes_since_us_ = 0;
   Micros patience_us_ = kOwed_us;
-  Micros look_us_ = kNone_us;           // since when there is more to look for that is owed
+  Micros look_us_ = kNone_us;           // when to look for more that is owed
   std::vector<LocalShare::Owed> owed_;  // taken, and not under way
   std::vector<std::unique_ptr<Recharge>> recharges_;
   std::size_t under_way_ = 0;

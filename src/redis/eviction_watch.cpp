@@ -1,5 +1,8 @@
 #include "redis/eviction_watch.h"
 
+#include <utility>
+
+#include "redis/cluster.h"
 #include "redis/store_facts.h"
 #include "wire/resp_command.h"
 
@@ -11,7 +14,7 @@ void EvictionWatch::tick(Instant now) {
   topology_.add_primaries(links_);
   due_us_ = now.monotonic_us + (links_.empty() ? kAgain_us : kApart_us);
   if (links_.empty()) return;
-  before_ = std::exchange(told_, {});  // those that are primaries no longer are forgotten
+  if (told_.size() > kClusterNodesMax) told_.clear();  // most are of servers that are long gone
   std::string bytes;
   append_command({"INFO", "stats"}, bytes);
   for (Link* link : links_) link->send({.bytes = bytes, .deadline_us = kAnswer_us}, *this, 0, now);
@@ -23,11 +26,10 @@ bool EvictionWatch::replied(std::uint64_t, Link& link, RespReply reply, Instant)
   StoreFacts facts;
   read_info(reply.text(), facts);
   if (!facts.evicted_keys) return true;
-  const std::string server = format_address(link.address());
-  const auto before = before_.find(server);
+  const auto [told, is_new] = told_.try_emplace(format_address(link.address()), *facts.evicted_keys);
+  const std::uint64_t before = std::exchange(told->second, *facts.evicted_keys);
   // One that says less than before has begun anew.
-  if (before != before_.end() && *facts.evicted_keys > before->second) seen_ += *facts.evicted_keys - before->second;
-  told_[server] = *facts.evicted_keys;
+  if (!is_new && told->second > before) seen_ += told->second - before;
   return true;
 }
 

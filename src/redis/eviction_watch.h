@@ -38,8 +38,7 @@ class EvictionWatch final : private LinkReceiver {
   Topology& topology_;
   Micros due_us_ = Link::kNeverDue_us;
   std::vector<Link*> links_;
-  std::map<std::string, std::uint64_t> told_;  // by address, of servers that were asked in the last round
-  std::map<std::string, std::uint64_t> before_;
+  std::map<std::string, std::uint64_t> told_;  // by address: its last word
   std::uint64_t seen_ = 0;
 };
 

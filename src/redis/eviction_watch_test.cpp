@@ -63,5 +63,20 @@ TEST(EvictionWatch, AServerThatDoesNotSayIsAskedOn) {
   EXPECT_EQ(rig.store->evictions_seen(), 3U);
 }
 
+TEST(EvictionWatch, WhatIsEvictedWhileAServerDoesNotSayIsCountedWhenItDoes) {
+  StoreRig rig("redis://10.0.0.1:7001");
+  FakeRedis& server = rig.network.add("10.0.0.1:7001");
+  rig.start();
+  rig.store->watch_evictions(rig.network.now());
+  rig.run(EvictionWatch::kApart_us / 2);
+  server.info_error = "LOADING Redis is loading the dataset in memory";
+  server.evicted_keys = 3;
+  rig.run(EvictionWatch::kApart_us);
+  EXPECT_EQ(rig.store->evictions_seen(), 0U);
+  server.info_error.clear();
+  rig.run(EvictionWatch::kApart_us);
+  EXPECT_EQ(rig.store->evictions_seen(), 3U);
+}
+
 }  // namespace
 }  // namespace ratel

@@ -84,8 +84,7 @@ class Link {
   static constexpr Micros kPatienceMin_us = 200 * kMillisecond_us;
   /// How long a link that is no longer wanted waits for what it is owed.
   static constexpr Micros kRetiring_us = 200 * kMillisecond_us;
-  /// Between attempts to begin while the server loads its data or runs a long script; doubles up to the second
-  /// of these.
+  /// Between attempts to begin while the server loads its data or runs a long script: this, doubled up to the ceiling.
   static constexpr Micros kNotYetFirst_us = 100 * kMillisecond_us;
   static constexpr Micros kNotYetCeiling_us = 500 * kMillisecond_us;
   /// A link that lasted so long was good, even if nothing was asked on it.

@@ -129,8 +129,9 @@ void RedisStore::route(Call& call, Instant now) {
 
 void RedisStore::send(Call& call, Link* link, bool asking, Instant now) {
   if (link == nullptr) return give_up(call, call.otherwise);
-  const bool is_first = call.otherwise == StoreFault::kUnreachable;
-  if (now.monotonic_us >= call.due_us) return give_up(call, is_first ? StoreFault::kCrowded : call.otherwise);
+  // Where no server has said or done anything with it, it is not the store that had no time or no room for it.
+  const StoreFault crowded = call.otherwise == StoreFault::kUnreachable ? StoreFault::kCrowded : call.otherwise;
+  if (now.monotonic_us >= call.due_us) return give_up(call, crowded);
   const bool knows_time = link->clock().known();
   const Micros ahead_us = knows_time ? link->clock().lowest_us() : now.wall_us - now.monotonic_us;
   scratch_.assign(asking ? kAsking : std::string_view());
@@ -143,8 +144,7 @@ void RedisStore::send(Call& call, Link* link, bool asking, Instant now) {
                                  .preludes = static_cast<std::uint8_t>(asking ? 1 : 0),
                                  .deadline_us = call.question.deadline_us},
                                 *this, call.token(), now);
-  if (!place)
-    return give_up(call, is_first && !link->has_room(scratch_.size()) ? StoreFault::kCrowded : call.otherwise);
+  if (!place) return give_up(call, link->has_room(scratch_.size()) ? call.otherwise : crowded);
   call.link = link;
   call.place = *place;
 }
@@ -258,8 +258,7 @@ void RedisStore::errored(Call& call, Link& link, std::string_view text, Instant 
 void RedisStore::failed(std::uint64_t token, bool perhaps, Instant now) {
   Call& call = call_of(token);
   if (perhaps) {
-    if (call.perhaps || !may_run_twice(call.question.verb))
-      return give_up(call, StoreFault::kLost);
+    if (call.perhaps || !may_run_twice(call.question.verb)) return give_up(call, StoreFault::kLost);
     call.perhaps = true;
     ++counters_.retried;
   } else if (++call.resends > kStoreResendsMax) {

@@ -4,9 +4,9 @@
 //
 // Each question is answered once, by its deadline and one tick() at the latest: with the script's decision, or with why
 // there is none. What surely was not executed is sent again while there is time; what perhaps was, once, and only where
-// the worst that can come of it is a charge too much: never a refund, a release, a reset, or as much as
-// there is. Where there is no
-// connection a question waits only while one that was good is being replaced, and the attempt has not failed.
+// the worst that can come of it is a charge too much: never a refund, a release, a reset, or as much as there is. Where
+// there is no connection a question waits only while one that was good is being replaced, and the attempt has not
+// failed.
 
 #include <deque>
 #include <memory>
@@ -51,7 +51,7 @@ class RedisStore final : public Store, private LinkReceiver {
     std::uint64_t timed_out = 0;
     std::uint64_t lost = 0;
     std::uint64_t bad_state = 0;
-    std::uint64_t crowded = 0;
+    std::uint64_t crowded = 0;  // not asked, for want of room or time
     std::uint64_t retried = 0;  // after an outcome that is unknown
     std::uint64_t redirected = 0;
     std::uint64_t no_script = 0;
