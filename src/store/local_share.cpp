@@ -58,6 +58,15 @@ std::int64_t used_now(const KnownDebts::Debt& debt, const Limit& limit, Micros n
   return std::min(debt.used, mul_div_up(debt.until_us - now_us, limit.count, limit.period_us));
 }
 
+/// By when to have spent a debt, so that it is over when it is in the store: a window has begun there, and a log's
+/// newest entry come, when they had a period to go. (Sliding windows begin alike everywhere, by their period.)
+StoreTime spent_at(const KnownDebts::Debt& debt, const Limit& limit, StoreTime time, Micros now_us) {
+  const bool by_period = limit.algorithm == Algorithm::kSlidingLog ||
+                         (limit.algorithm == Algorithm::kFixedWindow && limit.calendar == CalendarUnit::kNone);
+  if (by_period) time.now_us -= std::max<Micros>(0, limit.period_us - (debt.until_us - now_us));
+  return time;
+}
+
 }  // namespace
 
 struct LocalShare::Counter {
@@ -236,7 +245,13 @@ void LocalShare::hear(Counter& counter, StoreTime time, Micros now_us) {
   counter.heard_us = debt.told_us;
   // What was admitted alone and charged is part of what the store tells.
   const std::int64_t part = (used + counter.processes - 1) / counter.processes;
-  spend(counter.share, counter.state, part - used_of(counter.share, counter.state, time), time);
+  spend(counter.share, counter.state, part - used_of(counter.share, counter.state, time),
+        spent_at(debt, counter.whole.limit, time, now_us));
+}
+
+/// What a reset forgave must stay forgiven for as long as the store's word of it is remembered.
+bool LocalShare::forgives(const Counter& counter, Micros now_us) const {
+  return counter.forgiven_us != kLongAgo_us && debts_.find(counter.hash, now_us).used > 0;
 }
 
 void LocalShare::make_room(StoreTime time) {
@@ -276,7 +291,7 @@ bool LocalShare::take_owed(Instant now, std::size_t max, std::vector<Owed>& owed
     const std::int64_t cost = counter.book.limit.capacity - left.remaining;
     if (cost > 0) owed.push_back({counter.whole, counter.key, cost, now.monotonic_us + left.reset_after.count()});
     set_owing(counter, false);
-    if (counter.is_fresh(clock_.clocks(time.now_us))) {
+    if (counter.is_fresh(clock_.clocks(time.now_us)) && !forgives(counter, now.monotonic_us)) {
       drop(places_.find(counter.hash)->second);
     } else {
       counter.owed = {};
@@ -303,9 +318,8 @@ void LocalShare::tidy(Instant now) {
   for (std::size_t looks = 0; looks < kTidiedMax && !counters_.empty(); ++looks) {
     if (next_to_tidy_ >= counters_.size()) next_to_tidy_ = 0;
     Counter& counter = *counters_[next_to_tidy_];
-    // What a reset forgave must stay forgiven for as long as the store's word of it is remembered.
-    const bool forgives = counter.forgiven_us != kLongAgo_us && debts_.find(counter.hash, now.monotonic_us).used > 0;
-    if (counter.is_fresh(clocks, kStale_us) && !forgives && used_of(counter.book, counter.owed, time) == 0) {
+    if (counter.is_fresh(clocks, kStale_us) && !forgives(counter, now.monotonic_us) &&
+        used_of(counter.book, counter.owed, time) == 0) {
       drop(next_to_tidy_);  // the last one takes its place
     } else {
       ++next_to_tidy_;

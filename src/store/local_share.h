@@ -91,6 +91,7 @@ class LocalShare {
 
   Counter& counter_of(const Charge& charge, StoreTime time, Micros now_us) RATEL_REQUIRES(mutex_);
   void hear(Counter& counter, StoreTime time, Micros now_us) RATEL_REQUIRES(mutex_);
+  bool forgives(const Counter& counter, Micros now_us) const RATEL_REQUIRES(mutex_);
   void book(Counter& counter, const Question& question, std::int64_t granted, StoreTime time) RATEL_REQUIRES(mutex_);
   void set_owing(Counter& counter, bool owing) RATEL_REQUIRES(mutex_);
   void measure(Counter& counter) RATEL_REQUIRES(mutex_);

@@ -358,6 +358,32 @@ TEST_F(LocalShareTest, TidyingForgetsNoReset) {
   EXPECT_EQ(admitted(limit, 1, 200), 100);
 }
 
+TEST_F(LocalShareTest, HandingOutWhatIsOwedForgetsNoReset) {
+  const BoundLimit limit = gcra(100, kDay_us);
+  debts_.told(hash_of(1), 50, now_us_ + kDay_us / 2, now_us_);
+  ask(limit, 1);
+  ask(limit, 1, 1, Verb::kReset);
+  take_owed();
+  EXPECT_EQ(admitted(limit, 1, 200), 100);
+}
+
+TEST_F(LocalShareTest, AKnownDebtOfAWindowEndsWhenItDoesInTheStore) {
+  struct Case {
+    Algorithm algorithm;
+    std::int64_t after;  // what passes when it is over
+  };
+  std::uint64_t key = 0;
+  for (const Case& c : {Case{Algorithm::kFixedWindow, 100}, Case{Algorithm::kSlidingLog, 99}}) {
+    const BoundLimit limit = bound({.algorithm = c.algorithm, .count = 100, .period_us = kDay_us}, "test");
+    debts_.told(hash_of(++key), 99, now_us_ + kMinute_us, now_us_);
+    EXPECT_EQ(admitted(limit, key, 10), 1) << name_of(c.algorithm);
+    const Answer denied = ask(limit, key);
+    EXPECT_EQ(denied.decision.retry_after.count(), kMinute_us) << name_of(c.algorithm);
+    now_us_ += kMinute_us + 1;
+    EXPECT_EQ(admitted(limit, key, 200), c.after) << name_of(c.algorithm);
+  }
+}
+
 TEST_F(LocalShareTest, SaysHowMuchIsOwed) {
   const BoundLimit limit = gcra(100, kDay_us),
                    window = bound({.algorithm = Algorithm::kFixedWindow, .count = 9, .period_us = kDay_us}, "window");
