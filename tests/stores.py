@@ -66,6 +66,17 @@ def wait_until(ready, what, timeout_s=START_S):
     return result
 
 
+def certificate(folder, name, issuer=None):
+    """Paths of a certificate for 127.0.0.1 and its key; its own authority unless there is an issuer."""
+    key, cert = folder / f"{name}.key", folder / f"{name}.pem"
+    signed = ["-CA", issuer[0], "-CAkey", issuer[1]] if issuer else []
+    names = ["-addext", "subjectAltName=IP:127.0.0.1"] if issuer else []
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+                    "-keyout", key, "-out", cert, "-days", "2", "-subj", f"/CN={name}", *names, *signed],
+                   check=True, capture_output=True)
+    return cert, key
+
+
 class Stores:
     """Starts servers and ends them. Made by the fixture `stores`."""
 

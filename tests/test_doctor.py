@@ -8,9 +8,8 @@ import pytest
 
 from conftest import ROOT, program, run_ratel
 from faulty_proxy import FaultyProxy
-from stores import wait_until
-from test_shared_store import LIMIT, RULES, Asker
-from test_store_faults import certificate
+from stores import certificate, wait_until
+from asking import LIMIT, RULES, Asker
 
 SECRET = "s3cret-of-the-store"
 CAREFUL = ("--maxmemory", "100mb", "--maxmemory-policy", "noeviction", "--appendonly", "yes")

@@ -17,70 +17,9 @@ import urllib.request
 
 import pytest
 
+from asking import LIMIT, MARGIN_S, RULES, Asker, alone, metrics, shared
 from faulty_proxy import FaultyProxy
 from stores import wait_until
-
-LIMIT = 10
-RULES = f"""\
-rules:
-  gcra: {{ limit: {LIMIT}/day, deadline: 5s }}
-  fixed_window: {{ limit: {LIMIT}/day, algorithm: fixed_window, deadline: 5s }}
-  calendar: {{ limit: [{{ limit: {LIMIT}/year, algorithm: fixed_window, calendar: true }}], deadline: 5s }}
-  sliding_window: {{ limit: {LIMIT}/day, algorithm: sliding_window, deadline: 5s }}
-  sliding_log: {{ limit: {LIMIT}/day, algorithm: sliding_log, deadline: 5s }}
-  two: {{ limit: [1000000/day, {LIMIT}/day], deadline: 5s }}
-  slots: {{ limit: {LIMIT} concurrent, deadline: 5s }}
-  much: {{ limit: 1000000/day, deadline: 5s }}
-  local: {{ limit: {LIMIT}/day }}
-  open: {{ limit: {LIMIT}/day, on_store_failure: allow }}
-  closed: {{ limit: {LIMIT}/day, on_store_failure: deny }}
-"""
-MARGIN_S = 0.2  # above the deadline, for a busy machine
-
-
-class Asker:
-    """One connection to a ratel, and what RATEL.* answers on it as a dict."""
-
-    FIELDS = ("allowed", "limit", "remaining", "retry_after_ms", "reset_after_ms", "source", "rule")
-
-    def __init__(self, ratel):
-        self._socket = socket.create_connection(("127.0.0.1", ratel.resp_port), timeout=30)
-        self._input = self._socket.makefile("rb")
-
-    def run(self, *words):
-        self._socket.sendall(b"".join([b"*%d\r\n" % len(words),
-                                       *(b"$%d\r\n%s\r\n" % (len(w), w) for w in (str(w).encode() for w in words))]))
-        return self._reply()
-
-    def ask(self, verb, *words):
-        reply = self.run(f"RATEL.{verb}", *words)
-        assert isinstance(reply, list), reply
-        return dict(zip(self.FIELDS, reply))
-
-    def _reply(self):
-        line = self._input.readline().rstrip(b"\r\n").decode()
-        assert line, "the connection was closed"
-        kind, rest = line[0], line[1:]
-        if kind == "*":
-            return [self._reply() for _ in range(int(rest))]
-        if line == "$-1":
-            return None
-        if kind == "$":
-            return self._input.read(int(rest) + 2)[:-2].decode()
-        return int(rest) if kind == ":" else line
-
-    def close(self):
-        self._socket.close()
-
-
-def shared(ratel, store, *flags, count=1, scheme="redis", rules=RULES):
-    return [ratel("--store", f"{scheme}://127.0.0.1:{store.port}", *flags, rules=rules) for _ in range(count)]
-
-
-def metrics(server):
-    with urllib.request.urlopen(f"http://{server.http}/metrics", timeout=10) as answer:
-        return answer.read().decode()
-
 
 def slot_of(key):
     return binascii.crc_hqx(key.encode(), 0) % 16384
@@ -201,10 +140,7 @@ def test_what_was_admitted_alone_is_charged_when_the_store_is_back(ratel, stores
     (server,) = shared(ratel, store, "--threads", 1)
     asker = Asker(server)
     asker.ask("ALLOW", "local", "k")
-    store.signal(signal.SIGSTOP)
-    wait_until(lambda: asker.ask("PEEK", "local", "k")["source"] == "local", "outage")
-    for _ in range(10):
-        asker.ask("PEEK", "local", "k")  # opens the breaker
+    alone(asker, store)
     assert all(asker.ask("ALLOW", "local", "k")["source"] == "local" for _ in range(4))
     store.signal(signal.SIGCONT)
     wait_until(lambda: asker.ask("PEEK", "local", "k")["source"] == "exact", "exact answer", timeout_s=5)
@@ -289,11 +225,13 @@ def test_a_bad_network_is_bounded_and_gets_well(ratel, stores, fault):
 
 # What makes a server refuse, and what makes it well again.
 REFUSALS = {
-    "memory used up": (("CONFIG", "SET", "maxmemory", "1"), ("CONFIG", "SET", "maxmemory", "0"), "OOM"),
-    "too few replicas": (("CONFIG", "SET", "min-replicas-to-write", "1"),
+    "memory used up": ([("CONFIG", "SET", "maxmemory", "1")], ("CONFIG", "SET", "maxmemory", "0"), "OOM"),
+    "disk that takes nothing": ([("CONFIG", "SET", "save", "1 1"), ("BGSAVE",)], ("CONFIG", "SET", "save", ""),
+                                "MISCONF"),
+    "too few replicas": ([("CONFIG", "SET", "min-replicas-to-write", "1")],
                          ("CONFIG", "SET", "min-replicas-to-write", "0"), "NOREPLICAS"),
-    "demoted in place": (("REPLICAOF", "127.0.0.1", "1"), ("REPLICAOF", "NO", "ONE"), "replica"),
-    "password set": (("CONFIG", "SET", "requirepass", "later"), ("CONFIG", "SET", "requirepass", ""), "NOAUTH"),
+    "demoted in place": ([("REPLICAOF", "127.0.0.1", "1")], ("REPLICAOF", "NO", "ONE"), "replica"),
+    "password set": ([("CONFIG", "SET", "requirepass", "later")], ("CONFIG", "SET", "requirepass", ""), "NOAUTH"),
 }
 
 
@@ -301,10 +239,14 @@ REFUSALS = {
 def test_a_store_that_refuses_charges_nobody_and_the_log_says_why(ratel, stores, why):
     begin, end, says = REFUSALS[why]
     store = stores.start()
+    (store.folder / "dump.rdb").mkdir()  # so that nothing can be saved there
     (server,) = shared(ratel, store)
     asker = Asker(server)
     assert asker.ask("ALLOW", "closed", "k")["source"] == "exact"
-    store.cli(*begin)
+    for command in begin:
+        store.cli(*command)
+    if says == "MISCONF":
+        wait_until(lambda: store.info("rdb_last_bgsave_status") == "err", "failure to save")
     password = "later" if why == "password set" else None
     if password:  # those who are in may stay
         store.cli("CLIENT", "KILL", "TYPE", "normal", password=password)
@@ -317,6 +259,28 @@ def test_a_store_that_refuses_charges_nobody_and_the_log_says_why(ratel, stores,
     store.cli(*end, password=password)
     wait_until(lambda: asker.ask("PEEK", "closed", "k")["source"] == "exact", "exact answer", timeout_s=10)
     assert asker.ask("PEEK", "closed", "k")["remaining"] == LIMIT - exact
+
+
+def test_a_slow_store_is_exact_for_those_who_have_the_time(ratel, stores):
+    store = stores.start()
+    rules = """\
+rules:
+  patient: { limit: 100/day, deadline: 5s }
+  hurried: { limit: 100/day, deadline: 2ms, on_store_failure: deny }
+"""
+    with FaultyProxy(("127.0.0.1", store.port)) as proxy:
+        (server,) = shared(ratel, proxy, "--threads", 1, rules=rules)
+        asker = Asker(server)
+        asker.ask("ALLOW", "patient", "k")
+        proxy.delay_s = 0.02
+        for spent in range(2, 12):
+            for _ in range(10):
+                reply = asker.ask("ALLOW", "hurried", "k")
+                assert (reply["allowed"], reply["source"]) == (0, "failed_closed")
+            reply = asker.ask("ALLOW", "patient", "k")
+            assert (reply["source"], reply["remaining"]) == ("exact", 100 - spent)
+        assert "ratel_store_breaker_opened_total 0\n" in metrics(server)
+    assert "hurried" not in store.cli("KEYS", "*")  # what came too late has charged nobody
 
 
 def test_a_script_of_somebody_else_that_does_not_end_delays_nobody(ratel, stores):

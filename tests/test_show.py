@@ -3,7 +3,7 @@
 import pytest
 
 from conftest import run_ratel
-from test_shared_store import Asker
+from asking import Asker
 
 RULES = """\
 rules:

@@ -4,15 +4,14 @@ Each answer comes by its deadline, whatever happens; nobody is charged twice but
 are exact again soon after the store is well.
 """
 
-import subprocess
 import threading
 import time
 
 import pytest
 
 from conftest import run_ratel
-from stores import wait_until
-from test_shared_store import LIMIT, MARGIN_S, RULES, Asker, shared
+from stores import certificate, wait_until
+from asking import LIMIT, MARGIN_S, RULES, Asker, shared
 
 MANY = """\
 rules:
@@ -155,17 +154,6 @@ def test_a_store_that_loads_its_data_delays_nobody_and_then_goes_on_counting(rat
     watch.expect_exact_soon()
     assert watch.ask()["remaining"] == LIMIT - 1
     starting.join()
-
-
-def certificate(folder, name, issuer=None):
-    """Paths of a certificate for 127.0.0.1 and its key; its own authority unless there is an issuer."""
-    key, cert = folder / f"{name}.key", folder / f"{name}.pem"
-    signed = ["-CA", issuer[0], "-CAkey", issuer[1]] if issuer else []
-    names = ["-addext", "subjectAltName=IP:127.0.0.1"] if issuer else []
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
-                    "-keyout", key, "-out", cert, "-days", "2", "-subj", f"/CN={name}", *names, *signed],
-                   check=True, capture_output=True)
-    return cert, key
 
 
 def test_a_store_with_tls_is_trusted_and_trusts_by_certificate(ratel, stores, tmp_path):

@@ -4,7 +4,7 @@ import re
 import signal
 from pathlib import Path
 
-from test_shared_store import Asker, metrics, shared
+from asking import Asker, alone, metrics, shared
 from stores import wait_until
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -18,10 +18,7 @@ rules:
 def admit_alone(server, store, units):
     asker = Asker(server)
     asker.ask("ALLOW", "local", "k")
-    store.signal(signal.SIGSTOP)
-    wait_until(lambda: asker.ask("PEEK", "local", "k")["source"] == "local", "outage")
-    for _ in range(10):
-        asker.ask("PEEK", "local", "k")  # opens the breaker
+    alone(asker, store)
     assert asker.ask("ALLOW", "local", "k", "COST", units)["source"] == "local"
 
 

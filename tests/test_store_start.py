@@ -10,7 +10,7 @@ import pytest
 
 from conftest import run_ratel
 from stores import wait_until
-from test_shared_store import LIMIT, RULES, Asker
+from asking import RULES, Asker
 
 
 def limited(stores, *rules):
