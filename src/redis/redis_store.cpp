@@ -212,7 +212,8 @@ void RedisStore::remember(const Question& question, const ScriptOutcome& outcome
   if (options_.debts == nullptr) return;
   for (std::size_t i = 0; i < question.charges.size(); ++i) {
     const auto [used, reset_after_us] = outcome.uses[i];
-    options_.debts->told(question.charges[i].hash, used, now.monotonic_us + reset_after_us, now.monotonic_us);
+    const Micros until_us = now.monotonic_us + reset_after_us;
+    options_.debts->told(question.charges[i].hash, used, until_us, outcome.now_us, now.monotonic_us);
   }
 }
 

@@ -19,12 +19,16 @@ class KnownDebts {
   using Hash = std::array<std::uint64_t, 2>;  // Charge::hash
 
   /// What one takes, with its share of the lock.
-  static constexpr std::size_t kEntry_bytes = 48;
+  static constexpr std::size_t kEntry_bytes = 56;
   /// Room for `entries`, rounded up to eights. REQUIRES: entries >= 1.
   explicit KnownDebts(std::size_t entries);
 
   /// `used` units are spent and will all have come back at `until_us` (monotonic). Nothing spent, nothing kept.
-  void told(const Hash& hash, std::int64_t used, Micros until_us, Micros now_us);
+  /// `decided_us`: when that was so, by the store's clock. Answers do not come in the order in which they were given,
+  /// over several connections: an older one changes nothing, unless the newer was told kDisorder_us ago. By then it
+  /// rather is the clock that runs back, as it may when another server takes over.
+  void told(const Hash& hash, std::int64_t used, Micros until_us, Micros decided_us, Micros now_us);
+  static constexpr Micros kDisorder_us = kSecond_us;
 
   struct Debt {
     std::int64_t used = 0;  // when told
@@ -38,6 +42,7 @@ class KnownDebts {
   struct Entry {
     Hash hash{};
     Debt debt;
+    Micros decided_us = 0;
   };
   struct Bucket {
     mutable Mutex mutex;

@@ -66,17 +66,17 @@ TEST_F(LocalShareTest, BeginsWithTheShareOfTheDebtItKnows) {
   for (const Algorithm algorithm : algorithms) {
     const BoundLimit limit = bound({.algorithm = algorithm, .count = 100, .period_us = kDay_us}, "test");
     // Of gcra, 60 units take six tenths of the day to come back.
-    debts_.told(hash_of(++key), 60, now_us_ + kDay_us * 6 / 10, now_us_);
+    debts_.told(hash_of(++key), 60, now_us_ + kDay_us * 6 / 10, now_us_, now_us_);
     EXPECT_EQ(admitted(limit, key, 100), 50 - 30) << name_of(algorithm);
   }
 }
 
 TEST_F(LocalShareTest, OfGcraTheDebtHasMeltedMeanwhile) {
   const BoundLimit limit = gcra(100, kDay_us);
-  debts_.told(hash_of(1), 60, now_us_ + kDay_us * 6 / 10, now_us_);
+  debts_.told(hash_of(1), 60, now_us_ + kDay_us * 6 / 10, now_us_, now_us_);
   now_us_ += kDay_us * 4 / 10;  // 40 came back
   EXPECT_EQ(admitted(limit, 1, 100), 80);
-  debts_.told(hash_of(2), 60, now_us_ + 1, now_us_);
+  debts_.told(hash_of(2), 60, now_us_ + 1, now_us_, now_us_);
   now_us_ += 1;
   EXPECT_EQ(admitted(limit, 2, 100), 100);
 }
@@ -84,7 +84,7 @@ TEST_F(LocalShareTest, OfGcraTheDebtHasMeltedMeanwhile) {
 TEST_F(LocalShareTest, OwesWhatItAdmittedAndNotWhatItKnew) {
   const BoundLimit limit = gcra(100, kDay_us);
   share_.set_processes(2);
-  debts_.told(hash_of(1), 60, now_us_ + kDay_us * 6 / 10, now_us_);
+  debts_.told(hash_of(1), 60, now_us_ + kDay_us * 6 / 10, now_us_, now_us_);
   EXPECT_EQ(admitted(limit, 1, 7), 7);
   ask(limit, 2, 1, Verb::kPeek);
   const auto owed = take_owed();
@@ -126,7 +126,7 @@ TEST_F(LocalShareTest, HearsWhatTheStoreTellsAfterItCharged) {
   EXPECT_EQ(admitted(limit, 1, 10), 10);
   take_owed();
   now_us_ += kSecond_us;
-  debts_.told(hash_of(1), 70, now_us_ + kHour_us, now_us_);  // with these 10
+  debts_.told(hash_of(1), 70, now_us_ + kHour_us, now_us_, now_us_);  // with these 10
   EXPECT_EQ(admitted(limit, 1, 100), 30);
   EXPECT_EQ(take_owed()[0].cost, 30);
 }
@@ -196,7 +196,7 @@ TEST_F(LocalShareTest, DoesNotOweWhatWasGivenBack) {
 
 TEST_F(LocalShareTest, AResetAlsoForgivesWhatTheStoreTold) {
   const BoundLimit limit = gcra(100, kDay_us);
-  debts_.told(hash_of(1), 100, now_us_ + kDay_us, now_us_);
+  debts_.told(hash_of(1), 100, now_us_ + kDay_us, now_us_, now_us_);
   EXPECT_FALSE(ask(limit, 1).decision.allowed);
   ask(limit, 1, 1, Verb::kReset);
   EXPECT_EQ(admitted(limit, 1, 200), 100);
@@ -351,7 +351,7 @@ TEST_F(LocalShareTest, TidiesAwayWhatIsAsGoodAsNewAFewAtATime) {
 
 TEST_F(LocalShareTest, TidyingForgetsNoReset) {
   const BoundLimit limit = gcra(100, kDay_us);
-  debts_.told(hash_of(1), 100, now_us_ + kDay_us, now_us_);
+  debts_.told(hash_of(1), 100, now_us_ + kDay_us, now_us_, now_us_);
   ask(limit, 1, 1, Verb::kReset);
   now_us_ += kMinute_us;
   share_.tidy(at(now_us_));
@@ -360,7 +360,7 @@ TEST_F(LocalShareTest, TidyingForgetsNoReset) {
 
 TEST_F(LocalShareTest, HandingOutWhatIsOwedForgetsNoReset) {
   const BoundLimit limit = gcra(100, kDay_us);
-  debts_.told(hash_of(1), 50, now_us_ + kDay_us / 2, now_us_);
+  debts_.told(hash_of(1), 50, now_us_ + kDay_us / 2, now_us_, now_us_);
   ask(limit, 1);
   ask(limit, 1, 1, Verb::kReset);
   take_owed();
@@ -375,7 +375,7 @@ TEST_F(LocalShareTest, AKnownDebtOfAWindowEndsWhenItDoesInTheStore) {
   std::uint64_t key = 0;
   for (const Case& c : {Case{Algorithm::kFixedWindow, 100}, Case{Algorithm::kSlidingLog, 99}}) {
     const BoundLimit limit = bound({.algorithm = c.algorithm, .count = 100, .period_us = kDay_us}, "test");
-    debts_.told(hash_of(++key), 99, now_us_ + kMinute_us, now_us_);
+    debts_.told(hash_of(++key), 99, now_us_ + kMinute_us, now_us_, now_us_);
     EXPECT_EQ(admitted(limit, key, 10), 1) << name_of(c.algorithm);
     const Answer denied = ask(limit, key);
     EXPECT_EQ(denied.decision.retry_after.count(), kMinute_us) << name_of(c.algorithm);
@@ -408,7 +408,7 @@ RC_GTEST_FIXTURE_PROP(LocalShareTest, ProcessesTogetherAdmitAtMostTheLimit, ()) 
   std::int64_t total = known;
   for (int i = 0; i < processes; ++i) {
     KnownDebts debts(8);
-    debts.told(hash_of(1), known, kStart_us + mul_div_up(known, kDay_us, count), kStart_us);
+    debts.told(hash_of(1), known, kStart_us + mul_div_up(known, kDay_us, count), kStart_us, kStart_us);
     LocalShare share({.start = at(kStart_us)}, debts);
     share.set_processes(processes);
     Charge charge{.limit = &limit, .key = "k", .hash = hash_of(1)};
