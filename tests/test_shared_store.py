@@ -147,6 +147,31 @@ def test_what_was_admitted_alone_is_charged_when_the_store_is_back(ratel, stores
     assert asker.ask("PEEK", "local", "k")["remaining"] == LIMIT - 5
 
 
+def test_what_is_booked_ahead_counts_in_an_outage_and_after_it(ratel, stores):
+    store = stores.start()
+    rules = RULES + f"  books: {{ limit: {LIMIT}/day, max_wait: 1d }}\n"
+    (server,) = shared(ratel, store, "--threads", 1, rules=rules)
+    asker = Asker(server)
+
+    def book(key):
+        replies = []
+        while not replies or replies[-1]["allowed"]:
+            replies.append(asker.ask("RESERVE", "books", key))
+        return len(replies) - 1, {reply["source"] for reply in replies}
+
+    for _ in range(LIMIT + 4):
+        assert asker.ask("RESERVE", "books", "known")["source"] == "exact"
+    alone(asker, store)
+    assert book("known") == (LIMIT - 4, {"local"})
+    assert book("new") == (2 * LIMIT, {"local"})
+    store.signal(signal.SIGCONT)
+    wait_until(lambda: asker.ask("PEEK", "books", "new")["source"] == "exact", "exact answer", timeout_s=5)
+    assert book("known") == (0, {"exact"})
+    assert book("new") == (0, {"exact"})
+    asker.ask("REFUND", "books", "new", "COST", 3)
+    assert book("new") == (3, {"exact"})
+
+
 def test_ratels_that_have_lost_their_store_admit_no_more_than_the_limit_together(ratel, stores):
     store = stores.start()
     ratels = shared(ratel, store, count=5)

@@ -88,7 +88,7 @@ Status check_charge(const Question& question, const Charge& charge) {
                                             "); use " + std::string(name_of(right))};
   }
   // A shadow rule holds nobody up: the gate books no further ahead there than it allows.
-  if (question.verb == Verb::kReserve && !charge.shadow) {
+  if ((question.verb == Verb::kReserve || question.verb == Verb::kAtMost) && !charge.shadow) {
     return check_duration("max_wait", question.max_wait_us, 0, limit.max_wait_us);
   }
   return Done{};

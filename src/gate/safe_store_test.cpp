@@ -276,6 +276,41 @@ TEST_F(SafeStoreTest, ChargesWhatItAdmittedAloneBeforeItAsksAgain) {
   EXPECT_EQ(safe_.stats().charged, 7U);
 }
 
+TEST_F(SafeStoreTest, ChargesWhatWasReservedAheadAsFarAhead) {
+  const BoundLimit ahead{*make_limit({.count = 10, .period_us = kHour_us}, kHour_us), "ahead", "ahead"};
+  open();
+  std::array<Charge, 1> charges{Charge{.limit = &ahead, .key = "a"}};
+  const Question reserve{.verb = Verb::kReserve, .charges = charges, .cost = 5, .max_wait_us = kHour_us};
+  for (int i = 0; i < 4; ++i) EXPECT_TRUE(ratel::ask(safe_, reserve, clock_.now()).decision.allowed);
+  EXPECT_FALSE(ratel::ask(safe_, reserve, clock_.now()).decision.allowed);
+  remote_.late = true;
+  tick_when_due();
+  remote_.answer_next(StoreFault::kNone);  // the probe
+  ASSERT_EQ(remote_.waiting.size(), 1U);
+  EXPECT_EQ(remote_.waiting.front().question->verb, Verb::kAtMost);
+  EXPECT_EQ(remote_.waiting.front().question->cost, 20);
+  EXPECT_EQ(remote_.waiting.front().question->max_wait_us, kHour_us);
+  remote_.answer_next(StoreFault::kNone);
+  EXPECT_EQ(safe_.stats().charged, 20U);
+}
+
+TEST_F(SafeStoreTest, WhatWaitsToBeChargedCanStillBeRefunded) {
+  open();
+  for (int i = 0; i < 7; ++i) ask(FailureMode::kLocal);
+  // Taken to be charged, and the store is gone again.
+  remote_.late = true;
+  tick_when_due();
+  remote_.answer_next(StoreFault::kNone);
+  for (int i = 0; i < Breaker::kFailuresInARow; ++i) remote_.answer_next(StoreFault::kUnreachable);
+  ASSERT_EQ(safe_.state(), SafeStore::State::kDown);
+  EXPECT_EQ(safe_.unsettled(), 0U);
+  ask(FailureMode::kLocal, 3, Verb::kRefund);
+  remote_.late = false;
+  remote_.fault = StoreFault::kNone;
+  tick_when_due();
+  EXPECT_EQ(remote_.spent["k"], 4);
+}
+
 TEST_F(SafeStoreTest, MoreThanTheStoreIsAskedAtOnceOpensNoBreaker) {
   remote_.fault = StoreFault::kCrowded;
   for (int i = 0; i < 100; ++i) EXPECT_EQ(ask(FailureMode::kDeny).decision.source, Source::kFailedClosed);

@@ -44,10 +44,11 @@ class StorePart::Recharge {
     busy_ = true;
     owed_ = std::move(owed);
     charge_ = {.limit = &owed_.limit, .key = owed_.key};
-    // As much as there is: a debt is never more than the capacity.
+    // As much as there is, and as can be reserved: a debt is never more.
     question_ = {.verb = Verb::kAtMost,
                  .charges = {&charge_, 1},
                  .cost = std::min(owed_.cost, kCostMax),
+                 .max_wait_us = owed_.limit.limit.max_wait_us,
                  .deadline_us = kRechargeDeadline_us};
     store_.shared_.remote.prepare(question_);
     store_.shared_.remote.ask(question_, now, {.call = &Recharge::answered, .context = this, .ticket = 0});
@@ -184,7 +185,6 @@ void StorePart::tick(Instant now) {
 
 std::uint64_t StorePart::unsettled() const {
   std::int64_t units = 0;
-  for (const LocalShare::Owed& owed : owed_) units += owed.cost;
   for (const auto& recharge : recharges_) units += recharge->idle() ? 0 : recharge->owed().cost;
   return static_cast<std::uint64_t>(units);
 }
@@ -250,9 +250,9 @@ void StorePart::recharge(Instant now) {
       if (recharges_.size() == kRecharges) break;
       idle = recharges_.insert(idle, std::make_unique<Recharge>(*this));
     }
-    if (owed_.empty()) {
-      const bool more = shared_.local.take_owed(now, kRecharges, owed_, part_);
-      if (owed_.empty()) {
+    if (taken_.empty()) {
+      const bool more = shared_.local.take_owed(now, kRecharges - under_way_, taken_, part_);
+      if (taken_.empty()) {
         if (more) {
           look_us_ = now.monotonic_us;  // in the next turn, so that this one does not become long
         } else {
@@ -261,12 +261,14 @@ void StorePart::recharge(Instant now) {
         break;
       }
     }
-    LocalShare::Owed owed = std::move(owed_.back());
-    owed_.pop_back();
-    if (owed.until_us <= now.monotonic_us) continue;  // it has waited here for the store, and nothing of it is left
+    LocalShare::Owed owed = std::move(taken_.back());
+    taken_.pop_back();
     ++under_way_;
     (*idle)->ask(std::move(owed), now);
   }
+  // What the store has no time for now comes back, and may be refunded, while it waits.
+  for (const LocalShare::Owed& owed : taken_) shared_.local.give_back(owed, now, part_);
+  taken_.clear();
   recharging_now_ = false;
   if (!owes_ && state_ == State::kWarming) state_ = State::kUp;
 }
@@ -282,7 +284,10 @@ void StorePart::recharged(Recharge& done, const Answer& answer) {
     shared_.stats.lost += static_cast<std::uint64_t>(asked - granted);
     owed.cost -= asked;
   }
-  if (owed.cost > 0) owed_.push_back(std::move(owed));
+  if (owed.cost > 0) {
+    shared_.local.give_back(owed, now, part_);
+    owes_ = true;
+  }
   if (answer.fault == StoreFault::kCrowded) {  // there are questions, which go first
     look_us_ = now.monotonic_us + kRechargeAgain_us;
     return;

@@ -115,7 +115,7 @@ class StorePart {
   Micros owes_since_us_ = 0;
   Micros patience_us_ = kOwed_us;
   Micros look_us_ = kNone_us;           // when to look for more that is owed
-  std::vector<LocalShare::Owed> owed_;  // taken, and not under way
+  std::vector<LocalShare::Owed> taken_;  // in recharge() only
   std::vector<std::unique_ptr<Recharge>> recharges_;
   std::size_t under_way_ = 0;
   bool recharging_now_ = false;

@@ -50,6 +50,15 @@ class Counter {
   Micros reset_after_us() {
     return visit([](auto& counter) { return counter.reset_after_us(); });
   }
+  std::int64_t remaining_within(Micros wait_us) {
+    return visit([wait_us](auto& counter) {
+      if constexpr (requires { counter.remaining_within(wait_us); }) {
+        return counter.remaining_within(wait_us);
+      } else {
+        return counter.remaining();
+      }
+    });
+  }
   bool has_room(std::int64_t cost) {
     return visit([&](const auto& counter) { return ratel::has_room(counter, cost, record_bytes_max_); });
   }
@@ -205,9 +214,11 @@ class Decider {
 
   void atmost() {
     std::int64_t cost = question_.cost;
-    for (std::size_t i = 0; i < count_; ++i) cost = std::min(cost, counter(i).remaining());
+    for (std::size_t i = 0; i < count_; ++i) {
+      cost = std::min(cost, counter(i).remaining_within(question_.max_wait_us));
+    }
     if (cost > 0 || question_.cost == 0) return grant(cost);
-    judge(1, 0);
+    judge(1, question_.max_wait_us);
   }
 
   void reserve() {
@@ -312,6 +323,14 @@ Answer decide(const Question& question, std::span<const Slot> slots, StoreTime t
     return allow_one(limit, counter, question.cost, 0);
   }
   return decide_any(question, slots, time);
+}
+
+std::int64_t used_of(const Charge& charge, const Slot& slot, StoreTime time) {
+  const Limit& limit = charge.limit->limit;
+  if (limit.algorithm == Algorithm::kGcra) return Gcra(limit, *slot.cell, time.now_us).used();
+  Charge asked = charge;
+  const Question peek{.verb = Verb::kPeek, .charges = {&asked, 1}, .cost = 0};
+  return limit.capacity - decide(peek, {&slot, 1}, time).decision.remaining;
 }
 
 }  // namespace ratel

@@ -53,6 +53,13 @@ constexpr Fraction plus(Fraction a, Fraction b, std::int64_t count) {
   return sum;
 }
 
+/// floor(numerator / divisor), or kUnitsMost where it is more. REQUIRES: divisor > 0.
+inline constexpr std::int64_t kUnitsMost = std::int64_t{1} << 62;
+constexpr std::int64_t quotient_at_most(Wide numerator, std::int64_t divisor) {
+  if (numerator >= product(kUnitsMost, divisor)) return kUnitsMost;
+  return quotient(numerator, divisor);
+}
+
 /// a - b over the same count, with one borrow. The whole part may become negative.
 constexpr Fraction minus(Fraction a, Fraction b, std::int64_t count) {
   Fraction difference{a.q_us - b.q_us, a.r - b.r};

@@ -49,9 +49,26 @@ class Gcra {
     return quotient(product(left.q_us, limit_.count) + static_cast<Wide>(left.r), limit_.period_us);
   }
 
+  /// The most that a reservation gets which may wait so long, or kUnitsMost: time may be worth more units than 64 bits
+  /// hold. Above the capacity only by several.
+  std::int64_t remaining_within(Micros wait_us) const {
+    if (wait_us == 0 || limit_.count == 0) return remaining();
+    const Micros farthest_us = now_us_ + wait_us + limit_.capacity_time.q_us;
+    const Fraction left = minus({farthest_us, limit_.capacity_time.r}, arrival_, limit_.count);
+    if (left.q_us < 0) return 0;
+    return quotient_at_most(product(left.q_us, limit_.count) + static_cast<Wide>(left.r), limit_.period_us);
+  }
+
+  /// Units that are spent and have not come back, begun ones as whole ones, or kUnitsMost. More than the capacity where
+  /// some are reserved ahead.
+  std::int64_t used() const {
+    const Wide debt = product(arrival_.q_us - now_us_, limit_.count) + static_cast<Wide>(arrival_.r);
+    return quotient_at_most(debt + static_cast<Wide>(limit_.period_us - 1), limit_.period_us);
+  }
+
   Micros reset_after_us() const { return round_up({arrival_.q_us - now_us_, arrival_.r}); }
 
-  /// REQUIRES: cost <= capacity. May go into debt: a reservation does.
+  /// REQUIRES: cost <= capacity, or <= remaining_within() of some wait. May go into debt: a reservation does.
   void charge(std::int64_t cost) {
     if (cost == 0) return;
     arrival_ = after(cost);

@@ -299,6 +299,54 @@ RC_GTEST_PROP(Gcra, ReservationsDepartInOrderAndInTheRate, ()) {
   }
 }
 
+RC_GTEST_PROP(Gcra, AtMostWithPatienceGrantsAsMuchAsReservationsOfOneUnitWould, ()) {
+  const Micros max_wait_us = any_of<Micros>({0, 1, kSecond_us, kMinute_us});
+  const Limit limit = gcra(any_of<std::string>({"7 per 3s burst 3", "50/s burst 1", "5/min", "1/h"}), max_wait_us);
+  auto [subject, now_us] = any_scene(limit);
+  Subject copy(limit);
+  copy.cell() = subject.cell();
+  std::int64_t singly = 0;
+  while (reserve(copy, 1, now_us, max_wait_us).decision.allowed) ++singly;
+  Charge charge{.limit = &subject.bound()};
+  const auto at_most = [&] {
+    return decide({.verb = Verb::kAtMost, .charges = {&charge, 1}, .cost = kCostMax, .max_wait_us = max_wait_us},
+                  {&subject.slot(), 1}, {.now_us = now_us, .calendar_us = now_us})
+        .decision;
+  };
+  RC_ASSERT(at_most().granted == singly);
+  RC_ASSERT(singly == 0 || subject.cell() == copy.cell());
+  const Decision denied = at_most();
+  RC_ASSERT(!denied.allowed && denied.retry_after.count() > 0);
+}
+
+// Above the capacity, too: what is booked ahead is spent.
+RC_GTEST_PROP(Gcra, UsedIsWhatWouldHaveToComeBack, ()) {
+  const Limit limit = gcra(any_of<std::string>({"7 per 3s burst 3", "5/min", "1/h", "1000003/month"}), kPeriodMax_us);
+  auto [subject, now_us] = any_scene(limit);
+  const auto ahead = *rc::gen::inRange<std::int64_t>(0, 20);
+  for (std::int64_t i = 0; i < ahead; ++i) reserve(subject, 1, now_us, kPeriodMax_us);
+  Charge charge{.limit = &subject.bound()};
+  const std::int64_t used = used_of(charge, subject.slot(), {.now_us = now_us, .calendar_us = now_us});
+  const Decision peeked = subject.peek(0, now_us).decision;
+  RC_ASSERT(std::max<std::int64_t>(0, limit.capacity - used) == peeked.remaining);
+  // Each takes an interval to come back, the first perhaps a part of one.
+  const Big reset = Big{peeked.reset_after.count()} * limit.count, period = limit.period_us;
+  RC_ASSERT(reset <= used * period + limit.count && reset > (used - 1) * period);
+}
+
+TEST(Gcra, UsedAndRoomAreBoundedWhereTimeIsWorthMoreThanANumberHolds) {
+  const Limit limit = *make_limit({.count = kCountMax, .period_us = 1}, kMaxWaitMax_us);
+  Cell cell;
+  const Micros ahead_us = kMaxWaitMax_us;
+  EXPECT_EQ(Gcra(limit, cell, kStart_us).used(), 0);
+  EXPECT_EQ(Gcra(limit, cell, kStart_us).remaining_within(0), kCountMax);
+  EXPECT_EQ(Gcra(limit, cell, kStart_us).remaining_within(1), 2 * kCountMax);
+  EXPECT_EQ(Gcra(limit, cell, kStart_us).remaining_within(ahead_us), kUnitsMost);
+  cell = {.until_us = kStart_us + ahead_us, .word = static_cast<std::uint64_t>(kCountMax) << 32};
+  EXPECT_EQ(Gcra(limit, cell, kStart_us).used(), kUnitsMost);
+  EXPECT_EQ(Gcra(limit, cell, kStart_us).remaining_within(ahead_us - 2), 0);
+}
+
 // 49
 RC_GTEST_PROP(Gcra, AReservationDepartsWhenTheSameCostWouldBeAdmitted, ()) {
   const Limit limit = gcra("7 per 3s burst 3", kHour_us);

@@ -37,7 +37,7 @@ struct Question {
   Verb verb = Verb::kAllow;
   std::span<Charge> charges;    // 1 to kChargesMax; no counter twice
   std::int64_t cost = 1;        // 0 to kCostMax
-  Micros max_wait_us = 0;       // kReserve
+  Micros max_wait_us = 0;       // kReserve; kAtMost too, to charge what was reserved elsewhere: nobody waits
   std::string_view lease_id;    // kAcquire, kRenew, kRelease; 1 to kLeaseIdBytesMax bytes
   Micros lease_us = 0;          // kAcquire, kRenew; 1 to kLeaseMax_us
   Micros deadline_us = 50'000;  // how long the answer may take, from when it is asked

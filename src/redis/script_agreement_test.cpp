@@ -88,8 +88,7 @@ class Trace {
     if (!again) cost_ = any_cost(first);
     Question question{
         .verb = again ? Verb::kAllow : any_verb(charges), .charges = charges, .cost = cost_, .lease_id = id};
-    if (question.verb == Verb::kReserve)
-      question.max_wait_us = std::min(first.max_wait_us, pick<Micros>({0, 1, kSecond_us}));
+    question.max_wait_us = any_max_wait_us(question.verb, charges);
     question.lease_us = pick<Micros>({1, 1'000, kSecond_us, 3 * kSecond_us, kMinute_us, kLeaseMax_us});
     if (question.verb == Verb::kPeek && below(2) == 0) question.lease_id = {};
 
@@ -173,6 +172,12 @@ class Trace {
     return pick({Verb::kAllow, Verb::kAllow, Verb::kAllow, Verb::kAllow, Verb::kAllow, Verb::kAtMost, Verb::kAtMost,
                  Verb::kPeek, Verb::kRefund, below(4) == 0 ? Verb::kReset : Verb::kAllow,
                  books ? Verb::kReserve : Verb::kAllow});
+  }
+
+  Micros any_max_wait_us(Verb verb, const std::vector<Charge>& charges) {
+    Micros most_us = verb == Verb::kReserve || verb == Verb::kAtMost ? kSecond_us : 0;
+    for (const Charge& charge : charges) most_us = std::min(most_us, charge.limit->limit.max_wait_us);
+    return std::min(most_us, pick<Micros>({0, 1, kSecond_us}));
   }
 
   std::int64_t any_cost(const Limit& limit) {

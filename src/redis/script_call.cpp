@@ -71,7 +71,8 @@ class Caller {
 
   void append() {
     const bool resets = question_.verb == Verb::kReset;
-    std::size_t arguments = 3 + question_.charges.size() + 3 + (question_.verb == Verb::kReserve ? 1 : 0);
+    const bool waits = question_.verb == Verb::kReserve || question_.verb == Verb::kAtMost;
+    std::size_t arguments = 3 + question_.charges.size() + 3 + (waits ? 1 : 0);
     for (const Charge& charge : question_.charges) {
       CHECK(!charge.limit->limit.unlimited);
       if (!resets) arguments += kind_of(charge.limit->limit).arguments;
@@ -84,7 +85,7 @@ class Caller {
     number(options_.deadline_us);
     writer_.bulk(letter_of(question_.verb));
     number(question_.cost);
-    if (question_.verb == Verb::kReserve) number(question_.max_wait_us);
+    if (waits) number(question_.max_wait_us);
     if (resets) return;
     for (const Charge& charge : question_.charges) counter(charge.limit->limit);
   }
@@ -240,8 +241,8 @@ ScriptOutcome::Use use_of(Charge charge, const Slot& slot, Micros now_us) {
     return {reading.used_after, reading.used_after > 0 ? reading.until_us - now_us : 0};
   }
   const Question peek{.verb = Verb::kPeek, .charges = {&charge, 1}, .cost = 0};
-  const Decision decision = decide(peek, {&slot, 1}, {now_us, now_us}).decision;
-  return {decision.limit - decision.remaining, decision.reset_after.count()};
+  const StoreTime time{now_us, now_us};
+  return {used_of(charge, slot, time), decide(peek, {&slot, 1}, time).decision.reset_after.count()};
 }
 
 /// What the script calls granted: less than 0 where it denied.

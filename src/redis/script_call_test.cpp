@@ -51,7 +51,10 @@ TEST(ScriptCall, SaysWhatIsAsked) {
   const Case cases[] = {
       {&kGcra, {}, "1 ratel:1:{key}:g 77 a 1 g 7 142857 1 1000000 0 61000000"},
       {&kGcra, {.cost = 8}, "1 ratel:1:{key}:g 77 a 8 g 7 1000001 0 1000000 0 61000000"},
-      {&kGcra, {.verb = Verb::kAtMost, .cost = 8}, "1 ratel:1:{key}:g 77 m 8 g 7 142857 1 1000000 0 61000000"},
+      {&kGcra, {.verb = Verb::kAtMost, .cost = 8}, "1 ratel:1:{key}:g 77 m 8 0 g 7 142857 1 1000000 0 61000000"},
+      {&kGcra,
+       {.verb = Verb::kAtMost, .cost = 8, .max_wait_us = 9},
+       "1 ratel:1:{key}:g 77 m 8 9 g 7 142857 1 1000000 0 61000000"},
       {&kGcra,
        {.verb = Verb::kReserve, .max_wait_us = 9},
        "1 ratel:1:{key}:g 77 r 1 9 g 7 142857 1 1000000 0 61000000"},

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "limit/fraction.h"
+#include "limit/gcra.h"
 #include "limit/share.h"
 
 namespace ratel {
@@ -32,14 +33,19 @@ Decision decide_one(Verb verb, const BoundLimit& limit, State& state, std::int64
   return decide({.verb = verb, .charges = {&charge, 1}, .cost = cost}, {&slot, 1}, time).decision;
 }
 
-/// Spends as much of `cost` as there is.
+/// Spends as much of `cost` as there is, of gcra with all that may be reserved ahead.
 void spend(const BoundLimit& limit, State& state, std::int64_t cost, StoreTime time) {
+  if (cost <= 0) return;
+  if (limit.limit.algorithm == Algorithm::kGcra) {
+    Gcra counter(limit.limit, state.cell, time.now_us);
+    return counter.charge(std::min(cost, counter.remaining_within(limit.limit.max_wait_us)));
+  }
   for (; cost > 0; cost -= kCostMax) decide_one(Verb::kAtMost, limit, state, std::min(cost, kCostMax), time);
 }
 
 std::int64_t used_of(const BoundLimit& limit, State& state, StoreTime time) {
   if (state.cell.until_us == Cell::kFresh_us) return 0;
-  return limit.limit.capacity - decide_one(Verb::kPeek, limit, state, 0, time).remaining;
+  return ratel::used_of({.limit = &limit}, {&state.cell, &state.record}, time);
 }
 
 /// By what limit to keep book of what is owed: all that the limit can owe, coming back as fast as the share does, since
@@ -48,22 +54,25 @@ Limit book_of(const Limit& whole, const Limit& share) {
   Limit book = whole;
   if (whole.algorithm != Algorithm::kGcra || whole.count == 0) return book;
   // Where that would take longer than any bucket may take to refill, it comes back sooner.
-  if (!make_gcra_limit(share.count, share.period_us, whole.capacity, book)) return whole;
+  if (!make_gcra_limit(share.count, share.period_us, whole.capacity, book)) book = whole;
+  // Whatever was admitted is owed, reserved ahead or not, and under any number of processes.
+  book.max_wait_us = kCapacityTimeMax_us;
   return book;
 }
 
 /// What is left of a debt. Of gcra the debt melts until it is over; of all others it stays, and is then gone at once.
 std::int64_t used_now(const KnownDebts::Debt& debt, const Limit& limit, Micros now_us) {
   if (debt.used == 0 || limit.algorithm != Algorithm::kGcra) return debt.used;
-  return std::min(debt.used, mul_div_up(debt.until_us - now_us, limit.count, limit.period_us));
+  const Wide left = product(debt.until_us - now_us, limit.count) + static_cast<Wide>(limit.period_us - 1);
+  return std::min(debt.used, quotient_at_most(left, limit.period_us));
 }
 
-/// By when to have spent a debt, so that it is over when it is in the store: a window has begun there, and a log's
-/// newest entry come, when they had a period to go. (Sliding windows begin alike everywhere, by their period.)
-StoreTime spent_at(const KnownDebts::Debt& debt, const Limit& limit, StoreTime time, Micros now_us) {
+/// By when to have spent what will be over in `left_us`: a window had begun, and a log's newest entry come, when they
+/// had a period to go. (Sliding windows and those of the calendar begin alike everywhere.)
+StoreTime spent_at(const Limit& limit, Micros left_us, StoreTime time) {
   const bool by_period = limit.algorithm == Algorithm::kSlidingLog ||
                          (limit.algorithm == Algorithm::kFixedWindow && limit.calendar == CalendarUnit::kNone);
-  if (by_period) time.now_us -= std::max<Micros>(0, limit.period_us - (debt.until_us - now_us));
+  if (by_period) time.now_us -= std::max<Micros>(0, limit.period_us - left_us);
   return time;
 }
 
@@ -209,7 +218,8 @@ LocalShare::Counter& LocalShare::counter_of(const Charge& charge, StoreTime time
     // A rule may have changed its numbers since.
     if (counter.whole.limit.count != charge.limit->limit.count ||
         counter.whole.limit.period_us != charge.limit->limit.period_us ||
-        counter.whole.limit.capacity != charge.limit->limit.capacity) {
+        counter.whole.limit.capacity != charge.limit->limit.capacity ||
+        counter.whole.limit.max_wait_us != charge.limit->limit.max_wait_us) {
       counter.whole = *charge.limit;
       counter.processes = 0;
     }
@@ -246,7 +256,7 @@ void LocalShare::hear(Counter& counter, StoreTime time, Micros now_us) {
   // What was admitted alone and charged is part of what the store tells.
   const std::int64_t part = (used + counter.processes - 1) / counter.processes;
   spend(counter.share, counter.state, part - used_of(counter.share, counter.state, time),
-        spent_at(debt, counter.whole.limit, time, now_us));
+        spent_at(counter.whole.limit, debt.until_us - now_us, time));
 }
 
 /// What a reset forgave must stay forgiven for as long as the store's word of it is remembered.
@@ -287,9 +297,11 @@ bool LocalShare::take_owed(Instant now, std::size_t max, std::vector<Owed>& owed
   const std::vector<Counter*>& list = owing_[part];
   for (std::size_t looks = 0; looks < kLooksMax && !list.empty() && owed.size() < max; ++looks) {
     Counter& counter = *list.back();
-    const Decision left = decide_one(Verb::kPeek, counter.book, counter.owed, 0, time);
-    const std::int64_t cost = counter.book.limit.capacity - left.remaining;
-    if (cost > 0) owed.push_back({counter.whole, counter.key, cost, now.monotonic_us + left.reset_after.count()});
+    const std::int64_t cost = used_of(counter.book, counter.owed, time);
+    if (cost > 0) {
+      const Micros left_us = decide_one(Verb::kPeek, counter.book, counter.owed, 0, time).reset_after.count();
+      owed.push_back({counter.whole, counter.key, counter.hash, cost, now.monotonic_us, now.monotonic_us + left_us});
+    }
     set_owing(counter, false);
     if (counter.is_fresh(clock_.clocks(time.now_us)) && !forgives(counter, now.monotonic_us)) {
       drop(places_.find(counter.hash)->second);
@@ -299,6 +311,29 @@ bool LocalShare::take_owed(Instant now, std::size_t max, std::vector<Owed>& owed
     }
   }
   return !list.empty();
+}
+
+void LocalShare::give_back(const Owed& owed, Instant now, std::size_t part) {
+  const Micros left_us = owed.until_us - now.monotonic_us;
+  if (left_us <= 0) return;
+  const StoreTime time = clock_.at(now);
+  const MutexLock lock(mutex_);
+  ++question_;
+  Counter& counter =
+      counter_of({.limit = &owed.limit, .key = owed.key, .hash = owed.hash}, time, now.monotonic_us);
+  const Limit& book = counter.book.limit;
+  StoreTime spent = spent_at(book, left_us, time);
+  if (book.algorithm == Algorithm::kGcra && book.count > 0) {
+    // As if it had stayed here, coming back all the while: to be over when it was to be, though it was rounded up to a
+    // unit when it was taken, unless another number of processes has changed how fast it comes back.
+    const Micros away_us = now.monotonic_us - owed.taken_us;
+    const Micros ago_us = mul_div_up(owed.cost, book.period_us, book.count) - left_us;
+    spent.now_us -= ago_us - away_us <= round_up(book.interval) ? std::max(ago_us, away_us) : away_us;
+  }
+  spend(counter.book, counter.owed, owed.cost, spent);
+  if (counter.owing_place == kNowhere) counter.part = part;
+  set_owing(counter, used_of(counter.book, counter.owed, time) > 0);
+  measure(counter);
 }
 
 std::uint64_t LocalShare::owed(Instant now) {

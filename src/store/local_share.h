@@ -55,14 +55,20 @@ class LocalShare {
   struct Owed {
     BoundLimit limit;
     std::string key;
+    KnownDebts::Hash hash{};
     std::int64_t cost = 0;
-    Micros until_us = 0;  // when all of it will have come back (monotonic)
+    Micros taken_us = 0;  // (monotonic)
+    Micros until_us = 0;  // when all of it will have come back
   };
   /// Hands out at most `max` of what is owed, each once. Looks at no more than kLooksMax counters, of which all may
   /// turn out to owe nothing any more; returns whether there are others to look at.
   bool take_owed(Instant now, std::size_t max, std::vector<Owed>& owed, std::size_t part = 0);
 
-  /// Units admitted alone that nobody has taken yet. Looks at all of them: for the end of the process.
+  /// Takes back what was handed out and surely not charged. It is owed again, beside what was admitted meanwhile, less
+  /// what has come back since.
+  void give_back(const Owed& owed, Instant now, std::size_t part = 0);
+
+  /// Units admitted alone that nobody has taken, or that were given back. Looks at all of them: for the end of the process.
   std::uint64_t owed(Instant now);
 
   /// Drops, of the next kTidiedMax counters, those that are as good as new and owe nothing. For once a second.

@@ -35,7 +35,7 @@
     if to_r >= L then to_q, to_r = to_q + 1, to_r - L end
     if verb == 'm' then
       -- The most units that fit, by doubling one unit's duration and going back down.
-      local free_q, free_r, units, k = now + Dq - q, Dr - r, 0, 0
+      local free_q, free_r, units, k = now + Dq + patience - q, Dr - r, 0, 0
       if free_r < 0 then free_q, free_r = free_q - 1, free_r + L end
       local uq, ur = {[0] = cq}, {[0] = cr}
       while 2 ^ (k + 1) <= least and (uq[k] < free_q or (uq[k] == free_q and ur[k] <= free_r)) do

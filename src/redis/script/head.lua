@@ -26,7 +26,7 @@ end
 local slack = 60000000
 local match, format = string.match, string.format
 local p, patience = 4, 0
-if verb == 'r' then p, patience = 5, ARGV[4] + 0 end
+if verb == 'r' or verb == 'm' then p, patience = 5, ARGV[4] + 0 end
 
 -- Made as long as the reply to most questions is, since a table that grows costs more than the rest of it.
 local reply, states, size = {0, now, 0, 0, -1, 0}, {false}, 4
