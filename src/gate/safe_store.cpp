@@ -30,9 +30,10 @@ class SafeStore::Pending {
     SafeStore& store = pending.store_;
     store.idle_.push_back(&pending);  // before it answers, since the answer may ask again
     const Instant now = store.shared_.clock.now();
-    if (answer.fault != StoreFault::kUnreachable) store.durations_.add(now.monotonic_us - asked_us);
+    const Micros took_us = now.monotonic_us - asked_us;
+    if (answer.fault != StoreFault::kUnreachable) store.durations_.add(took_us);
     if (answer.fault == StoreFault::kBadState) store.note_faulty(question, answer);
-    done(part.answered(question, answer, now));
+    done(part.answered(question, answer, took_us, now));
   }
 
   SafeStore& store_;

@@ -203,7 +203,7 @@ TEST_F(SafeStoreTest, AQuestionWhoseTimeWasOverMakesNoProbeImpossible) {
   EXPECT_EQ(safe_.state(), SafeStore::State::kUp);
 }
 
-TEST_F(SafeStoreTest, ProbesLikeTheLeastPatientOfLate) {
+TEST_F(SafeStoreTest, ProbesLikeTheMostPatientOfLate) {
   open();
   std::array<Charge, 1> charges{Charge{.limit = &limit_, .key = "k", .on_failure = FailureMode::kDeny}};
   const auto probe_deadline_us = [&](Micros asked_deadline_us) {
@@ -215,12 +215,59 @@ TEST_F(SafeStoreTest, ProbesLikeTheLeastPatientOfLate) {
     remote_.answer_next(StoreFault::kTimeout);
     return deadline_us;
   };
-  EXPECT_EQ(probe_deadline_us(20'000), 20'000);
-  EXPECT_EQ(probe_deadline_us(300'000), 20'000);
-  clock_.advance_us(Breaker::kWindow_us);
-  EXPECT_EQ(probe_deadline_us(300'000), 20'000);
-  clock_.advance_us(Breaker::kWindow_us);
   EXPECT_EQ(probe_deadline_us(300'000), 300'000);
+  EXPECT_EQ(probe_deadline_us(20'000), 300'000);
+  clock_.advance_us(Breaker::kWindow_us);
+  EXPECT_EQ(probe_deadline_us(20'000), 300'000);
+  clock_.advance_us(Breaker::kWindow_us);
+  EXPECT_EQ(probe_deadline_us(20'000), 20'000);
+}
+
+// 10 ms of patience with a store that takes 20, beside others with 50.
+TEST_F(SafeStoreTest, WhoHasLessPatienceThanTheStoreTakesKeepsItFromNobodyElse) {
+  remote_.late = true;
+  std::array<Charge, 1> charges{Charge{.limit = &limit_, .key = "k", .on_failure = FailureMode::kDeny}};
+  const Question brief{.charges = charges, .deadline_us = 10'000}, patient{.charges = charges, .deadline_us = 50'000};
+  Answer answer;
+  const auto all_time_out = [&] {
+    for (int i = 0; i < 2 * Breaker::kFailuresInARow; ++i) {
+      safe_.ask(brief, clock_.now(), {keep_answer, &answer, 0});
+      clock_.advance_us(10'000);
+      remote_.answer_next(StoreFault::kTimeout);
+    }
+  };
+  const auto ask_patiently = [&] {
+    safe_.ask(patient, clock_.now(), {keep_answer, &answer, 0});
+    if (remote_.waiting.empty()) return answer.decision.source;
+    clock_.advance_us(20'000);
+    remote_.answer_next(StoreFault::kNone);
+    return answer.decision.source;
+  };
+  // The store has not answered anybody yet, so for all that is known it is dead.
+  for (int i = 0; i < Breaker::kFailuresInARow - 1; ++i) {
+    safe_.ask(brief, clock_.now(), {keep_answer, &answer, 0});
+    remote_.answer_next(StoreFault::kTimeout);
+  }
+  safe_.ask(patient, clock_.now(), {keep_answer, &answer, 0});
+  remote_.answer_next(StoreFault::kTimeout);
+  ASSERT_EQ(safe_.state(), SafeStore::State::kDown);
+  // But it does answer the probe of one who can wait.
+  clock_.advance_us(safe_.due_us() - clock_.now().monotonic_us);
+  safe_.tick(clock_.now());
+  clock_.advance_us(20'000);
+  remote_.answer_next(StoreFault::kNone);
+  ASSERT_EQ(safe_.state(), SafeStore::State::kUp);
+  for (int i = 0; i < 10; ++i) {
+    all_time_out();
+    EXPECT_EQ(ask_patiently(), Source::kExact) << i;
+  }
+  EXPECT_EQ(safe_.stats().opened, 1U);
+  // Those who can wait open it as ever.
+  for (int i = 0; i < Breaker::kFailuresInARow; ++i) {
+    safe_.ask(patient, clock_.now(), {keep_answer, &answer, 0});
+    remote_.answer_next(StoreFault::kTimeout);
+  }
+  EXPECT_EQ(safe_.state(), SafeStore::State::kDown);
 }
 
 TEST_F(SafeStoreTest, WhoHasNextToNoPatienceKeepsTheStoreFromNobodyElse) {

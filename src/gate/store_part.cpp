@@ -76,8 +76,9 @@ StorePart::StorePart(const Shared& shared, std::size_t part)
 
 StorePart::~StorePart() = default;
 
-Answer StorePart::answered(const Question& question, const Answer& answer, Instant now) {
+Answer StorePart::answered(const Question& question, const Answer& answer, Micros took_us, Instant now) {
   if (answer.fault == StoreFault::kNone) {
+    note_pace(took_us);
     if (state_ == State::kUp) breaker_.succeeded(now.monotonic_us);
     return answer;
   }
@@ -90,10 +91,14 @@ Answer StorePart::answered(const Question& question, const Answer& answer, Insta
 void StorePart::learn(StoreFault fault, Micros deadline_us, Instant now) {
   // A store that says what is wrong with one key is well.
   if (fault == StoreFault::kBadState) return breaker_.succeeded(now.monotonic_us);
-  const bool impatient = fault == StoreFault::kTimeout && deadline_us < kProbeDeadlineLeast_us;
+  const bool impatient = fault == StoreFault::kTimeout && deadline_us < std::max(kProbeDeadlineLeast_us, pace_us_);
   if (impatient || fault == StoreFault::kCrowded) return;  // that says nothing of the store
   breaker_.failed(now.monotonic_us);
   if (breaker_.open() && state_ != State::kDown) went_down();
+}
+
+void StorePart::note_pace(Micros took_us) {
+  pace_us_ += (took_us - pace_us_) / kPaceAnswers;
 }
 
 void StorePart::went_down() {
@@ -200,18 +205,12 @@ void StorePart::need(const Question& question, Micros now_us) {
     needed_before_ = age_us < 2 * Breaker::kWindow_us ? needed_ : Needed{};
     needed_ = {.began_us = now_us};
   }
-  const Micros deadline_us = std::max(question.deadline_us, kProbeDeadlineLeast_us);
-  const Micros least_us = needed_.deadline_us;
-  if (least_us == kNone_us || deadline_us < least_us) needed_.deadline_us = deadline_us;
+  needed_.deadline_us = std::max({needed_.deadline_us, question.deadline_us, kProbeDeadlineLeast_us});
 }
 
 Micros StorePart::probe_deadline_us() const {
-  Micros least_us = kNone_us;
-  for (const Needed& needed : {needed_, needed_before_}) {
-    if (needed.deadline_us == kNone_us) continue;
-    least_us = least_us == kNone_us ? needed.deadline_us : std::min(least_us, needed.deadline_us);
-  }
-  return least_us == kNone_us ? kProbeDeadline_us : least_us;
+  const Micros most_us = std::max(needed_.deadline_us, needed_before_.deadline_us);
+  return most_us == kNone_us ? kProbeDeadline_us : most_us;
 }
 
 void StorePart::probe(Instant now) {
@@ -234,6 +233,7 @@ void StorePart::probed(const Answer& answer) {
   if (!decided || now.monotonic_us - probed_us_ > probe_.deadline_us) {
     return breaker_.probe_failed(now.monotonic_us);
   }
+  pace_us_ = now.monotonic_us - probed_us_;
   breaker_.probe_succeeded(now.monotonic_us);
   state_ = State::kWarming;
   warm_us_ = now.monotonic_us + kWarming_us;

@@ -44,8 +44,8 @@ class StorePart {
   StorePart& operator=(const StorePart&) = delete;
 
   State state() const { return state_; }
-  /// What to answer to a question that the store answered so.
-  Answer answered(const Question& question, const Answer& answer, Instant now);
+  /// What to answer to a question that the store answered so, and took so long to.
+  Answer answered(const Question& question, const Answer& answer, Micros took_us, Instant now);
   /// What to answer without the store.
   Answer stand_in(const Question& question, StoreFault fault, Instant now);
 
@@ -65,13 +65,15 @@ class StorePart {
   static constexpr Micros kRechargeDeadline_us = 500'000;
   /// And when it is tried again where there was no room for it.
   static constexpr Micros kRechargeAgain_us = 50'000;
-  /// A store is back when it answers a probe as soon as questions need it: the least deadline of those that it did not
-  /// answer lately, this where there were none.
+  /// A store is back when it answers a probe as soon as anybody needs it: the greatest deadline of the questions that it
+  /// did not answer lately, this where there were none.
   static constexpr Micros kProbeDeadline_us = 50'000;
-  /// And no less than this. A question with less patience, or that came here with next to nothing left of its time,
-  /// says by a timeout more of itself than of the store: that neither opens the breaker nor decides when the store is
-  /// back. A store that is silent towards all shows in the connections, which end.
+  /// And no less than this. A question with less patience, or with less than the store takes of late, says by a timeout
+  /// more of itself than of the store, and opens no breaker for those who have it. (The most patient have at least what
+  /// the store took to answer them.) A store that is silent towards all shows in the connections, which end.
   static constexpr Micros kProbeDeadlineLeast_us = 5 * kMillisecond_us;
+  /// Of late: a mean in which so many answers count most.
+  static constexpr Micros kPaceAnswers = 8;
   /// What was admitted alone because of a single failure is charged so long after it.
   static constexpr Micros kOwed_us = kSecond_us;
   /// How many charges of what was admitted alone are under way at once.
@@ -81,6 +83,7 @@ class StorePart {
   class Recharge;
 
   void learn(StoreFault fault, Micros deadline_us, Instant now);
+  void note_pace(Micros took_us);
   void went_down();
   Answer alone(const Question& question, StoreFault fault, Instant now);
   Micros retry_after_us(Instant now) const;
@@ -106,9 +109,10 @@ class StorePart {
   Micros probed_us_ = 0;  // when the probe was asked
   struct Needed {
     Micros began_us = 0;
-    Micros deadline_us = kNone_us;  // the least of questions without a decision
+    Micros deadline_us = kNone_us;  // the greatest of questions without a decision
   };
   Needed needed_, needed_before_;  // in this and the last Breaker::kWindow_us
+  Micros pace_us_ = 0;             // what the store takes of late
 
   Micros warm_us_ = 0;  // when kWarming ends at the latest
   bool owes_ = false;   // something was, or may have been, admitted alone
