@@ -18,7 +18,8 @@
 // destroyed; whoever forks workers lets each connect for itself.
 //
 // The last of a Limiter's copies and limits to go ends the thread and closes the connections. Where units were admitted
-// without the store and are not charged to it yet, it waits for that, for at most 2 s.
+// without the store and are not charged to it yet, it waits for that, for at most 2 s; Limiter::settle() does so, too,
+// and says what remains.
 
 #include <string_view>
 

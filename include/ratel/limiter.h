@@ -112,6 +112,11 @@ class Limiter {
   /// Why answers are not exact just now, in words for people; empty where they are, as always in memory.
   std::string why_not_exact() const;
 
+  /// Charges to a store elsewhere what was admitted without it, for which it waits 2 s at most, and says of how many
+  /// units it is not known that they were: 0 where nothing was, and for counts in memory. For the end of a program: the
+  /// last of a Limiter's copies to go does as much, and can tell nobody.
+  [[nodiscard]] std::uint64_t settle() const;
+
   /// All zero for counts that are elsewhere.
   MemoryUse memory_use() const;
   /// Returns some of the memory of keys that are as good as new, at most about 1 ms of work. New keys do as much by

@@ -174,6 +174,24 @@ TEST(Connect, ChargesBeforeItsEndWhatWasAdmittedWithoutTheStore) {
   EXPECT_EQ(connected(server).limit("10/day", {.name = "mail", .deadline = kPatient})->peek("key")->remaining, 6);
 }
 
+TEST(Connect, SaysWhatItCouldNotCharge) {
+  const RedisServer server("redis-server");
+  const Limiter limiter = connected(server);
+  EXPECT_EQ(limiter.settle(), 0U);
+  const RateLimit rate = *limiter.limit("10/day");
+  ASSERT_EQ(limiter.limit("10/day", {.deadline = kPatient})->allow("key")->source, Source::kExact);
+  ASSERT_EQ(::kill(server.pid(), SIGSTOP), 0);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(rate.allow("key")->source, Source::kLocal);
+  std::uint64_t by_another = 0;
+  std::thread another([&] { by_another = limiter.settle(); });
+  EXPECT_EQ(limiter.settle(), 3U);
+  another.join();
+  EXPECT_LE(by_another, 3U) << "which may have begun later";
+  ASSERT_EQ(::kill(server.pid(), SIGCONT), 0);
+  for (std::uint64_t left = 3; left > 0;) left = limiter.settle();  // what is lost is told once
+  EXPECT_EQ(Limiter::in_memory().settle(), 0U);
+}
+
 TEST(Connect, IsForAnyThread) {
   const RedisServer server("redis-server");
   const Limiter limiter = connected(server);

@@ -142,6 +142,10 @@ std::string Limiter::why_not_exact() const {
   return core_->backend->why_not_exact();
 }
 
+std::uint64_t Limiter::settle() const {
+  return core_->backend->settle();
+}
+
 MemoryUse Limiter::memory_use() const {
   return core_->backend->memory_use();
 }

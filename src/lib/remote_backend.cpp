@@ -89,22 +89,34 @@ class RemoteBackend::Settle final : public LoopThread::Errand {
  public:
   explicit Settle(Running& running) : running_(running) {}
 
-  void turn_ended() {
+  /// Units of which it is not known that they were charged.
+  std::uint64_t unsettled() const { return unsettled_; }
+
+  /// Whether it is done, and gone.
+  bool turn_ended() {
     EventLoop& loop = running_.thread.loop();
-    if (running_.loop.safe().owes() && loop.now().monotonic_us < until_us_) return loop.wake_by(until_us_);
-    running_.settling = nullptr;
+    const SafeStore& safe = running_.loop.safe();
+    if (safe.owes() && loop.now().monotonic_us < until_us_) {
+      loop.wake_by(until_us_);
+      return false;
+    }
+    unsettled_ = running_.shared->local().owed(loop.now()) + safe.unsettled() + safe.stats().lost - lost_;
     finish();
+    return true;
   }
 
  private:
   void begin() override {
     until_us_ = running_.thread.loop().now().monotonic_us + kSettle_us;
-    running_.settling = this;
+    lost_ = running_.loop.safe().stats().lost;
+    running_.settling.push_back(this);
     running_.loop.hurry();
   }
 
   Running& running_;
   Micros until_us_ = 0;
+  std::uint64_t lost_ = 0;  // before it
+  std::uint64_t unsettled_ = 0;
 };
 
 RemoteBackend::Running::Running(const Clock& clock, std::unique_ptr<SharedStore> store)
@@ -112,7 +124,7 @@ RemoteBackend::Running::Running(const Clock& clock, std::unique_ptr<SharedStore>
 
 void RemoteBackend::Running::turn_ended() {
   loop.turn_ended();
-  if (settling != nullptr) settling->turn_ended();
+  std::erase_if(settling, [](Settle* settle) { return settle->turn_ended(); });
 }
 
 Result<std::unique_ptr<RemoteBackend>> RemoteBackend::make(SharedStore::Options options, bool start_degraded) {
@@ -150,6 +162,13 @@ Result<Decision> RemoteBackend::ask(Question& question) {
   Ask ask(*this, question);
   running_->thread.run(ask);
   return ask.decision();
+}
+
+std::uint64_t RemoteBackend::settle() {
+  if (!running_->thread.is_here()) return 0;  // what is owed is the parent's
+  Settle settle(*running_);
+  running_->thread.run(settle);
+  return settle.unsettled();
 }
 
 std::string RemoteBackend::why_not_exact() {

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "lib/backend.h"
 #include "lib/shared_store.h"
@@ -20,6 +21,7 @@ class RemoteBackend final : public Backend {
 
   Result<Decision> ask(Question& question) override;
   std::string why_not_exact() override;
+  std::uint64_t settle() override;
 
  private:
   class Ask;
@@ -35,7 +37,7 @@ class RemoteBackend final : public Backend {
     LoopThread thread;
     std::unique_ptr<SharedStore> shared;
     SharedStore::Loop loop;
-    Settle* settling = nullptr;
+    std::vector<Settle*> settling;
   };
 
   RemoteBackend() = default;
