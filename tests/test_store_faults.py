@@ -117,6 +117,24 @@ def test_a_store_that_refused_is_used_again_within_a_second(ratel, stores, fault
     assert watch.ask()["remaining"] == LIMIT - 1
 
 
+def test_a_store_that_holds_its_clients_up_delays_nobody_and_charges_nobody_for_it(ratel, stores):
+    store = stores.start()
+    (server,) = shared(ratel, store)
+    watch = Watch(server)
+    asker = Asker(server)
+    assert asker.ask("ALLOW", "closed", "k")["source"] == "exact"
+    store.cli("CLIENT", "PAUSE", "1500", "WRITE")  # as when it hands over, or a slot's last keys move
+    paused_at = time.monotonic()
+    while time.monotonic() < paused_at + 1.2:
+        began = time.monotonic()
+        assert asker.ask("ALLOW", "closed", "k")["source"] == "failed_closed"
+        assert time.monotonic() - began < 0.05 + MARGIN_S
+        time.sleep(0.01)
+    time.sleep(max(0.0, paused_at + 1.5 - time.monotonic()))
+    watch.expect_exact_soon()
+    assert watch.ask()["remaining"] == LIMIT - 1
+
+
 def test_a_store_that_was_restarted_is_used_again_within_a_second(ratel, stores):
     store = stores.start("--appendonly", "yes", "--appendfsync", "always")
     (server,) = shared(ratel, store)

@@ -295,6 +295,33 @@ TEST(Cluster, TwoHopsAreEnough) {
   EXPECT_EQ(rig.network.at(kA).evals + rig.network.at(kB).evals + rig.network.at(kC).evals, 1 + kStoreHopsMax);
 }
 
+// Behind its name is another server now, to which the old connections do not lead.
+TEST(Cluster, ANodeThatSendsToItselfIsConnectedToAnew) {
+  ClusterRig rig;
+  rig.start();
+  rig.run(kSecond_us);
+  const std::string key = rig.key_at(kA);
+  const int dials = rig.network.dials;
+  rig.network.at(kA).next_error = "MOVED " + std::to_string(slot_of(key)) + " " + kA;
+  rig.ask(1, key);
+  rig.run(60 * kMillisecond_us);
+  EXPECT_EQ(rig.of(1), "granted");
+  EXPECT_EQ(rig.network.at(kA).executed["a1"], 1);
+  EXPECT_GT(rig.network.dials, dials) << "over the connection that was sent to itself";
+  // And not for ever, where the new one says so, too.
+  rig.network.at(kA).every_error = "MOVED " + std::to_string(slot_of(key)) + " " + kA;
+  const int dials_before = rig.network.dials;
+  for (std::int64_t cost = 2; cost < 102; ++cost) {
+    rig.ask(cost, key);
+    rig.run(60 * kMillisecond_us);
+    EXPECT_THAT(rig.of(cost), testing::AnyOf("refused", "unreachable"));
+  }
+  EXPECT_LT(rig.network.dials - dials_before, 60) << "each after a pause";
+  rig.network.at(kA).every_error.clear();
+  rig.run(6 * kSecond_us);
+  EXPECT_TRUE(works(rig, key));
+}
+
 TEST(Cluster, LosesOnlyTheSlotsOfANodeThatDiesUntilItIsReplaced) {
   ClusterRig rig;
   rig.start();
