@@ -65,8 +65,8 @@ class StorePart {
   static constexpr Micros kRechargeDeadline_us = 500'000;
   /// And when it is tried again where there was no room for it.
   static constexpr Micros kRechargeAgain_us = 50'000;
-  /// A store is back when it answers a probe as soon as anybody needs it: the greatest deadline of the questions that it
-  /// did not answer lately, this where there were none.
+  /// A store is back when it answers a probe as soon as anybody needs it: the greatest deadline of the questions that
+  /// it did not answer lately, this where there were none.
   static constexpr Micros kProbeDeadline_us = 50'000;
   /// And no less than this. A question with less patience, or with less than the store takes of late, says by a timeout
   /// more of itself than of the store, and opens no breaker for those who have it. (The most patient have at least what

@@ -68,7 +68,7 @@ class LocalShare {
   /// what has come back since.
   void give_back(const Owed& owed, Instant now, std::size_t part = 0);
 
-  /// Units admitted alone that nobody has taken, or that were given back. Looks at all of them: for the end of the process.
+  /// Units admitted alone that nobody has taken, or that were given back. Looks at all: for the end of the process.
   std::uint64_t owed(Instant now);
 
   /// Drops, of the next kTidiedMax counters, those that are as good as new and owe nothing. For once a second.

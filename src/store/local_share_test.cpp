@@ -8,37 +8,10 @@
 #include <vector>
 
 #include "limit/fraction.h"
-#include "store/store_testing.h"
+#include "store/local_share_testing.h"
 
 namespace ratel {
 namespace {
-
-constexpr KnownDebts::Hash hash_of(std::uint64_t key) {
-  return {key + 1, 1};
-}
-
-class LocalShareTest : public testing::Test {
- protected:
-  Answer ask(const BoundLimit& limit, std::uint64_t key, std::int64_t cost = 1, Verb verb = Verb::kAllow) {
-    const std::string text = "key" + std::to_string(key);
-    Charge charge{.limit = &limit, .key = text, .hash = hash_of(key)};
-    return share_.ask({.verb = verb, .charges = {&charge, 1}, .cost = cost}, at(now_us_));
-  }
-  std::int64_t admitted(const BoundLimit& limit, std::uint64_t key, int questions) {
-    std::int64_t count = 0;
-    for (int i = 0; i < questions; ++i) count += ask(limit, key).decision.allowed ? 1 : 0;
-    return count;
-  }
-  std::vector<LocalShare::Owed> take_owed(std::size_t max = 100) {
-    std::vector<LocalShare::Owed> owed;
-    share_.take_owed(at(now_us_), max, owed);
-    return owed;
-  }
-
-  Micros now_us_ = kStart_us;
-  KnownDebts debts_{64};
-  LocalShare share_{{.counters_max = 32, .start = at(kStart_us)}, debts_};
-};
 
 TEST_F(LocalShareTest, AdmitsItsShareAndSaysHow) {
   const BoundLimit limit = gcra(100, kDay_us);
@@ -384,140 +357,6 @@ TEST_F(LocalShareTest, AKnownDebtOfAWindowEndsWhenItDoesInTheStore) {
   }
 }
 
-class LocalShareAheadTest : public LocalShareTest {
- protected:
-  Answer reserve(std::uint64_t key, std::int64_t cost, const BoundLimit& limit) {
-    const std::string text = "key" + std::to_string(key);
-    Charge charge{.limit = &limit, .key = text, .hash = hash_of(key)};
-    return share_.ask({.verb = Verb::kReserve,
-                       .charges = {&charge, 1},
-                       .cost = cost,
-                       .max_wait_us = limit.limit.max_wait_us},
-                      at(now_us_));
-  }
-  std::int64_t reserved(std::uint64_t key, const BoundLimit& limit) {
-    std::int64_t count = 0;
-    while (reserve(key, 1, limit).decision.allowed) ++count;
-    return count;
-  }
-
-  /// 10 an hour, and 10 of the hour after.
-  const BoundLimit ahead_{*make_limit({.count = 10, .period_us = kHour_us}, kHour_us), "ahead", "ahead"};
-};
-
-TEST_F(LocalShareAheadTest, WhatTheStoreToldOfReservationsIsNotGivenTwice) {
-  struct Case {
-    int processes;
-    std::int64_t known, left;
-  };
-  std::uint64_t key = 0;
-  for (const Case& c : {Case{1, 20, 0}, Case{1, 13, 7}, Case{2, 20, 0}, Case{2, 16, 2}, Case{4, 20, 0}}) {
-    SCOPED_TRACE(std::to_string(c.processes) + " " + std::to_string(c.known));
-    share_.set_processes(c.processes);
-    debts_.told(hash_of(++key), c.known, now_us_ + c.known * kHour_us / 10, now_us_, now_us_);
-    EXPECT_EQ(reserved(key, ahead_), c.left);
-    EXPECT_EQ(take_owed().size(), c.left > 0 ? 1U : 0U);
-  }
-}
-
-TEST_F(LocalShareAheadTest, OwesWhatItReservedAhead) {
-  for (const int processes : {1, 2}) {
-    share_.set_processes(processes);
-    const auto key = static_cast<std::uint64_t>(processes);
-    EXPECT_EQ(reserved(key, ahead_), 20 / processes);
-    EXPECT_EQ(share_.owed(at(now_us_)), 20U / key);
-    const auto owed = take_owed();
-    ASSERT_EQ(owed.size(), 1U);
-    EXPECT_EQ(owed[0].cost, 20 / processes);
-    EXPECT_EQ(owed[0].until_us, now_us_ + 2 * kHour_us);
-  }
-}
-
-TEST_F(LocalShareAheadTest, OwesNoLessForANewNumberOfProcesses) {
-  EXPECT_EQ(reserved(1, ahead_), 20);
-  for (const int processes : {5, 1, 3}) {
-    share_.set_processes(processes);
-    EXPECT_EQ(reserved(1, ahead_), 0) << processes;
-  }
-  EXPECT_EQ(take_owed()[0].cost, 20);
-}
-
-TEST_F(LocalShareAheadTest, ARuleMayAllowMoreAheadThanBefore) {
-  EXPECT_EQ(reserved(1, ahead_), 20);
-  const BoundLimit further{*make_limit({.count = 10, .period_us = kHour_us}, 2 * kHour_us), "ahead", "ahead"};
-  EXPECT_EQ(reserved(1, further), 10);
-  EXPECT_EQ(take_owed()[0].cost, 30);
-}
-
-TEST_F(LocalShareAheadTest, NothingIsTooFarAheadToBeOwed) {
-  // As much time is worth more units than 64 bits hold.
-  const BoundLimit vast{*make_limit({.count = kCountMax, .period_us = 1}, kMaxWaitMax_us), "vast", "vast"};
-  debts_.told(hash_of(1), kUnitsMost, now_us_ + kDay_us, now_us_, now_us_);
-  EXPECT_TRUE(reserve(1, kCostMax, vast).decision.allowed);
-  EXPECT_EQ(take_owed()[0].cost, kCostMax);
-}
-
-TEST_F(LocalShareTest, WhatIsGivenBackIsOwedLessWhatHasComeBack) {
-  struct Case {
-    Algorithm algorithm;
-    std::int64_t after_20_s, after_40_s;
-  };
-  std::uint64_t key = 0;
-  for (const Case& c : {Case{Algorithm::kGcra, 8, 6}, Case{Algorithm::kFixedWindow, 10, 10},
-                        Case{Algorithm::kSlidingLog, 10, 10}}) {
-    SCOPED_TRACE(name_of(c.algorithm));
-    const BoundLimit limit = bound({.algorithm = c.algorithm, .count = 10, .period_us = 100 * kSecond_us}, "test");
-    EXPECT_EQ(admitted(limit, ++key, 10), 10);
-    LocalShare::Owed owed = take_owed().at(0);
-    EXPECT_EQ(owed.cost, 10);
-    now_us_ += 20 * kSecond_us;
-    share_.give_back(owed, at(now_us_));
-    EXPECT_EQ(share_.owed(at(now_us_)), static_cast<std::uint64_t>(c.after_20_s));
-    // As often as it may be, it ends when it would have.
-    const Micros until_us = owed.until_us;
-    for (int i = 0; i < 20; ++i) {
-      owed = take_owed().at(0);
-      EXPECT_EQ(owed.until_us, until_us);
-      now_us_ += kSecond_us;
-      share_.give_back(owed, at(now_us_));
-    }
-    EXPECT_EQ(take_owed().at(0).cost, c.after_40_s);
-    now_us_ = until_us;
-    share_.give_back(owed, at(now_us_));
-    EXPECT_TRUE(take_owed().empty());
-  }
-}
-
-TEST_F(LocalShareTest, WhatIsGivenBackJoinsWhatWasAdmittedMeanwhileAndCanBeRefunded) {
-  const Algorithm algorithms[] = {Algorithm::kGcra, Algorithm::kFixedWindow, Algorithm::kSlidingWindow,
-                                  Algorithm::kSlidingLog};
-  std::uint64_t key = 0;
-  for (const Algorithm algorithm : algorithms) {
-    SCOPED_TRACE(name_of(algorithm));
-    const BoundLimit limit = bound({.algorithm = algorithm, .count = 100, .period_us = kDay_us}, "test");
-    EXPECT_EQ(admitted(limit, ++key, 10), 10);
-    const LocalShare::Owed owed = take_owed().at(0);
-    EXPECT_EQ(admitted(limit, key, 5), 5);
-    share_.give_back(owed, at(now_us_));
-    ask(limit, key, 3, Verb::kRefund);
-    EXPECT_EQ(take_owed().at(0).cost, 12);
-    EXPECT_TRUE(take_owed().empty());
-  }
-}
-
-TEST_F(LocalShareTest, WhatIsGivenBackIsOwedUnderAnyNumberOfProcesses) {
-  const BoundLimit limit = gcra(10, 100 * kSecond_us);
-  EXPECT_EQ(admitted(limit, 1, 10), 10);
-  LocalShare::Owed owed = take_owed().at(0);
-  share_.set_processes(10);
-  share_.give_back(owed, at(now_us_));
-  owed = take_owed().at(0);
-  EXPECT_EQ(owed.cost, 10);
-  share_.set_processes(1);
-  share_.give_back(owed, at(now_us_));
-  EXPECT_EQ(take_owed().at(0).cost, 10);
-}
-
 TEST_F(LocalShareTest, SaysHowMuchIsOwed) {
   const BoundLimit limit = gcra(100, kDay_us),
                    window = bound({.algorithm = Algorithm::kFixedWindow, .count = 9, .period_us = kDay_us}, "window");
@@ -530,26 +369,6 @@ TEST_F(LocalShareTest, SaysHowMuchIsOwed) {
   EXPECT_TRUE(left == 30 || left == 7) << left;
   take_owed();
   EXPECT_EQ(share_.owed(at(now_us_)), 0U);
-}
-
-RC_GTEST_FIXTURE_PROP(LocalShareAheadTest, ProcessesTogetherReserveAtMostWhatOneCould, ()) {
-  const auto count = *rc::gen::inRange<std::int64_t>(1, 50);
-  const int processes = *rc::gen::inRange(1, 10);
-  const auto periods = *rc::gen::inRange<std::int64_t>(0, 4);
-  const BoundLimit limit{*make_limit({.count = count, .period_us = kDay_us}, periods * kDay_us), "test", "test"};
-  const std::int64_t most = count * (1 + periods);
-  const auto known = *rc::gen::inRange<std::int64_t>(0, most + 1);
-  std::int64_t total = known;
-  for (int i = 0; i < processes; ++i) {
-    KnownDebts debts(8);
-    debts.told(hash_of(1), known, kStart_us + mul_div_up(known, kDay_us, count), kStart_us, kStart_us);
-    LocalShare share({.start = at(kStart_us)}, debts);
-    share.set_processes(processes);
-    Charge charge{.limit = &limit, .key = "k", .hash = hash_of(1)};
-    Question question{.verb = Verb::kReserve, .charges = {&charge, 1}, .max_wait_us = periods * kDay_us};
-    while (share.ask(question, at(kStart_us)).decision.allowed) ++total;
-  }
-  RC_ASSERT(total <= std::max<std::int64_t>(most, known + processes));
 }
 
 RC_GTEST_FIXTURE_PROP(LocalShareTest, ProcessesTogetherAdmitAtMostTheLimit, ()) {
