@@ -17,6 +17,8 @@ namespace {
 constexpr std::size_t kCandidates = 16;
 
 constexpr Micros kLongAgo_us = std::numeric_limits<Micros>::min();
+/// More than comes of ten years, times any number of processes; and to be added to the time it is.
+constexpr Micros kEndless_us = std::numeric_limits<Micros>::max() / 4;
 constexpr std::size_t kNowhere = std::numeric_limits<std::size_t>::max();
 
 /// One counter's state, for decide().
@@ -56,7 +58,7 @@ Limit book_of(const Limit& whole, const Limit& share) {
   // Where that would take longer than any bucket may take to refill, it comes back sooner.
   if (!make_gcra_limit(share.count, share.period_us, whole.capacity, book)) book = whole;
   // Whatever was admitted is owed, reserved ahead or not, and under any number of processes.
-  book.max_wait_us = kCapacityTimeMax_us;
+  book.max_wait_us = kEndless_us;
   return book;
 }
 
@@ -190,7 +192,7 @@ void LocalShare::book(Counter& counter, const Question& question, std::int64_t g
 
 void LocalShare::set_owing(Counter& counter, bool owing) {
   if (owing == (counter.owing_place != kNowhere)) return;
-  std::vector<Counter*>& list = owing_[counter.part];
+  std::vector<Counter*>& list = owing_[counter.part].counters;
   if (owing) {
     counter.owing_place = list.size();
     list.push_back(&counter);
@@ -294,9 +296,13 @@ void LocalShare::drop(std::size_t place) {
 bool LocalShare::take_owed(Instant now, std::size_t max, std::vector<Owed>& owed, std::size_t part) {
   const StoreTime time = clock_.at(now);
   const MutexLock lock(mutex_);
-  const std::vector<Counter*>& list = owing_[part];
+  const std::vector<Counter*>& list = owing_[part].counters;
+  std::size_t& next = owing_[part].next;
   for (std::size_t looks = 0; looks < kLooksMax && !list.empty() && owed.size() < max; ++looks) {
-    Counter& counter = *list.back();
+    // Round and round, so that what the store does not take, and is given back, keeps no other waiting. The last takes
+    // the place of this one, and has its turn in the next round.
+    if (next >= list.size()) next = 0;
+    Counter& counter = *list[next++];
     const std::int64_t cost = used_of(counter.book, counter.owed, time);
     if (cost > 0) {
       const Micros left_us = decide_one(Verb::kPeek, counter.book, counter.owed, 0, time).reset_after.count();
@@ -321,16 +327,23 @@ void LocalShare::give_back(const Owed& owed, Instant now, std::size_t part) {
   ++question_;
   Counter& counter =
       counter_of({.limit = &owed.limit, .key = owed.key, .hash = owed.hash}, time, now.monotonic_us);
+  if (counter.forgiven_us >= owed.taken_us) return;  // a reset meanwhile
   const Limit& book = counter.book.limit;
   StoreTime spent = spent_at(book, left_us, time);
+  std::int64_t cost = owed.cost;
   if (book.algorithm == Algorithm::kGcra && book.count > 0) {
     // As if it had stayed here, coming back all the while: to be over when it was to be, though it was rounded up to a
     // unit when it was taken, unless another number of processes has changed how fast it comes back.
     const Micros away_us = now.monotonic_us - owed.taken_us;
-    const Micros ago_us = mul_div_up(owed.cost, book.period_us, book.count) - left_us;
+    const Micros ago_us = mul_div_up(cost, book.period_us, book.count) - left_us;
     spent.now_us -= ago_us - away_us <= round_up(book.interval) ? std::max(ago_us, away_us) : away_us;
+  } else if (book.algorithm == Algorithm::kSlidingWindow && left_us <= book.period_us &&
+             counter.owed.cell.until_us == Cell::kFresh_us) {
+    // Of the window before: the most units there of which so many were left when it was taken.
+    spent.now_us -= book.period_us;
+    cost = mul_div(cost, book.period_us, std::min(book.period_us, owed.until_us - owed.taken_us));
   }
-  spend(counter.book, counter.owed, owed.cost, spent);
+  spend(counter.book, counter.owed, cost, spent);
   if (counter.owing_place == kNowhere) counter.part = part;
   set_owing(counter, used_of(counter.book, counter.owed, time) > 0);
   measure(counter);
@@ -340,8 +353,8 @@ std::uint64_t LocalShare::owed(Instant now) {
   const StoreTime time = clock_.at(now);
   const MutexLock lock(mutex_);
   std::uint64_t units = 0;
-  for (const std::vector<Counter*>& list : owing_) {
-    for (Counter* counter : list) units += static_cast<std::uint64_t>(used_of(counter->book, counter->owed, time));
+  for (const Owing& owing : owing_) {
+    for (Counter* each : owing.counters) units += static_cast<std::uint64_t>(used_of(each->book, each->owed, time));
   }
   return units;
 }
@@ -364,13 +377,13 @@ void LocalShare::tidy(Instant now) {
   // After an outage; what the vectors and the map of so many take is not small.
   counters_.shrink_to_fit();
   places_ = decltype(places_)();
-  for (std::vector<Counter*>& list : owing_) list.shrink_to_fit();
+  for (Owing& owing : owing_) owing.counters.shrink_to_fit();
 }
 
 LocalShare::Stats LocalShare::stats() const {
   const MutexLock lock(mutex_);
   std::size_t owing = 0;
-  for (const std::vector<Counter*>& list : owing_) owing += list.size();
+  for (const Owing& each : owing_) owing += each.counters.size();
   return {.counters = counters_.size(),
           .owing = owing,
           .bytes = bytes_,

@@ -91,6 +91,11 @@ class LocalShare {
 
  private:
   struct Counter;
+  /// Those with something to hand out.
+  struct Owing {
+    std::vector<Counter*> counters;
+    std::size_t next = 0;  // whose turn it is
+  };
   struct HashOf {
     std::size_t operator()(const KnownDebts::Hash& hash) const { return hash[0]; }  // seeded where it was made
   };
@@ -112,7 +117,7 @@ class LocalShare {
   mutable Mutex mutex_;
   std::vector<std::unique_ptr<Counter>> counters_ RATEL_GUARDED_BY(mutex_);
   std::unordered_map<KnownDebts::Hash, std::size_t, HashOf> places_ RATEL_GUARDED_BY(mutex_);  // in counters_
-  std::array<std::vector<Counter*>, Store::kPartsMax> owing_ RATEL_GUARDED_BY(mutex_);         // by part
+  std::array<Owing, Store::kPartsMax> owing_ RATEL_GUARDED_BY(mutex_);                         // by part
   std::size_t bytes_ RATEL_GUARDED_BY(mutex_) = 0;
   std::size_t next_to_judge_ RATEL_GUARDED_BY(mutex_) = 0;
   std::size_t next_to_tidy_ RATEL_GUARDED_BY(mutex_) = 0;
