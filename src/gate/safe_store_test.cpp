@@ -1,5 +1,3 @@
-// over 500 lines: one store in all its states, with one fake before it
-
 #include "gate/safe_store.h"
 
 #include <gtest/gtest.h>
@@ -262,12 +260,62 @@ TEST_F(SafeStoreTest, WhoHasLessPatienceThanTheStoreTakesKeepsItFromNobodyElse) 
     EXPECT_EQ(ask_patiently(), Source::kExact) << i;
   }
   EXPECT_EQ(safe_.stats().opened, 1U);
+  // Now and then it is quick enough for those as well.
+  for (int i = 0; i < 10; ++i) {
+    safe_.ask(brief, clock_.now(), {keep_answer, &answer, 0});
+    remote_.answer_next(i % 2 == 0 ? StoreFault::kNone : StoreFault::kTimeout);
+  }
+  all_time_out();
+  EXPECT_EQ(ask_patiently(), Source::kExact);
+  EXPECT_EQ(safe_.stats().opened, 1U);
   // Those who can wait open it as ever.
   for (int i = 0; i < Breaker::kFailuresInARow; ++i) {
     safe_.ask(patient, clock_.now(), {keep_answer, &answer, 0});
     remote_.answer_next(StoreFault::kTimeout);
   }
   EXPECT_EQ(safe_.state(), SafeStore::State::kDown);
+}
+
+// A job that could wait has ended, and the store is as slow as ever.
+TEST_F(SafeStoreTest, WhoIsLeftWithTooLittlePatienceIsNotMadeToWaitForEver) {
+  remote_.late = true;
+  std::array<Charge, 1> charges{Charge{.limit = &limit_, .key = "k", .on_failure = FailureMode::kDeny}};
+  Answer answer;
+  const auto ask_for = [&](Micros deadline_us, Micros takes_us) {
+    const bool in_time = takes_us < deadline_us;
+    const Question question{.charges = charges, .deadline_us = deadline_us};
+    safe_.ask(question, clock_.now(), {keep_answer, &answer, 0});
+    if (remote_.waiting.empty()) return;
+    clock_.advance_us(std::min(deadline_us, takes_us));
+    remote_.answer_next(in_time ? StoreFault::kNone : StoreFault::kTimeout);
+  };
+  for (int i = 0; i < 20; ++i) ask_for(kSecond_us, 100'000);
+  for (Micros waited_us = 0; waited_us < 2 * StorePart::kPace_us; waited_us += 50'000) ask_for(50'000, 100'000);
+  EXPECT_EQ(safe_.state(), SafeStore::State::kDown);
+}
+
+// As on a connection of which nobody has noticed yet that it is dead.
+TEST_F(SafeStoreTest, AProbeThatIsLostIsNotWaitedForAsLongAsTheMostPatientWould) {
+  remote_.fault = StoreFault::kUnreachable;
+  std::array<Charge, 1> charges{Charge{.limit = &limit_, .key = "k", .on_failure = FailureMode::kDeny}};
+  for (int i = 0; i < Breaker::kFailuresInARow; ++i) {
+    ratel::ask(safe_, {.charges = charges, .deadline_us = kMinute_us}, clock_.now());
+  }
+  remote_.late = true;
+  const auto probe_deadline_us = [&](StoreFault fault) {
+    Answer answer;
+    safe_.ask({.charges = charges, .deadline_us = kMinute_us}, clock_.now(), {keep_answer, &answer, 0});
+    tick_when_due();
+    const Micros deadline_us = remote_.waiting.front().question->deadline_us;
+    remote_.answer_next(fault);
+    return deadline_us;
+  };
+  Micros expected_us = StorePart::kProbePatience_us;
+  for (int i = 0; i < 10; ++i, expected_us = std::min(2 * expected_us, kMinute_us)) {
+    EXPECT_EQ(probe_deadline_us(StoreFault::kTimeout), expected_us) << "a store that is as slow is found at last";
+  }
+  EXPECT_EQ(probe_deadline_us(StoreFault::kUnreachable), kMinute_us);
+  EXPECT_EQ(probe_deadline_us(StoreFault::kNone), StorePart::kProbePatience_us);
 }
 
 TEST_F(SafeStoreTest, WhoHasNextToNoPatienceKeepsTheStoreFromNobodyElse) {
@@ -306,58 +354,6 @@ TEST_F(SafeStoreTest, OneProbeAtATime) {
   EXPECT_NE(safe_.due_us(), SafeStore::kNone_us);
 }
 
-TEST_F(SafeStoreTest, ChargesWhatItAdmittedAloneBeforeItAsksAgain) {
-  open();
-  for (int i = 0; i < 7; ++i) ask(FailureMode::kLocal);
-  remote_.fault = StoreFault::kNone;
-  remote_.late = true;
-  tick_when_due();
-  remote_.answer_next(StoreFault::kNone);  // the probe
-  EXPECT_EQ(safe_.state(), SafeStore::State::kWarming);
-  EXPECT_EQ(ask(FailureMode::kDeny).decision.source, Source::kFailedClosed);
-  ASSERT_EQ(remote_.waiting.size(), 1U);
-  EXPECT_EQ(remote_.waiting.front().question->verb, Verb::kAtMost);
-  remote_.answer_next(StoreFault::kNone);
-  EXPECT_EQ(safe_.state(), SafeStore::State::kUp);
-  EXPECT_EQ(remote_.spent["k"], 7);
-  EXPECT_EQ(safe_.stats().charged, 7U);
-}
-
-TEST_F(SafeStoreTest, ChargesWhatWasReservedAheadAsFarAhead) {
-  const BoundLimit ahead{*make_limit({.count = 10, .period_us = kHour_us}, kHour_us), "ahead", "ahead"};
-  open();
-  std::array<Charge, 1> charges{Charge{.limit = &ahead, .key = "a"}};
-  const Question reserve{.verb = Verb::kReserve, .charges = charges, .cost = 5, .max_wait_us = kHour_us};
-  for (int i = 0; i < 4; ++i) EXPECT_TRUE(ratel::ask(safe_, reserve, clock_.now()).decision.allowed);
-  EXPECT_FALSE(ratel::ask(safe_, reserve, clock_.now()).decision.allowed);
-  remote_.late = true;
-  tick_when_due();
-  remote_.answer_next(StoreFault::kNone);  // the probe
-  ASSERT_EQ(remote_.waiting.size(), 1U);
-  EXPECT_EQ(remote_.waiting.front().question->verb, Verb::kAtMost);
-  EXPECT_EQ(remote_.waiting.front().question->cost, 20);
-  EXPECT_EQ(remote_.waiting.front().question->max_wait_us, kHour_us);
-  remote_.answer_next(StoreFault::kNone);
-  EXPECT_EQ(safe_.stats().charged, 20U);
-}
-
-TEST_F(SafeStoreTest, WhatWaitsToBeChargedCanStillBeRefunded) {
-  open();
-  for (int i = 0; i < 7; ++i) ask(FailureMode::kLocal);
-  // Taken to be charged, and the store is gone again.
-  remote_.late = true;
-  tick_when_due();
-  remote_.answer_next(StoreFault::kNone);
-  for (int i = 0; i < Breaker::kFailuresInARow; ++i) remote_.answer_next(StoreFault::kUnreachable);
-  ASSERT_EQ(safe_.state(), SafeStore::State::kDown);
-  EXPECT_EQ(safe_.unsettled(), 0U);
-  ask(FailureMode::kLocal, 3, Verb::kRefund);
-  remote_.late = false;
-  remote_.fault = StoreFault::kNone;
-  tick_when_due();
-  EXPECT_EQ(remote_.spent["k"], 4);
-}
-
 TEST_F(SafeStoreTest, MoreThanTheStoreIsAskedAtOnceOpensNoBreaker) {
   remote_.fault = StoreFault::kCrowded;
   for (int i = 0; i < 100; ++i) EXPECT_EQ(ask(FailureMode::kDeny).decision.source, Source::kFailedClosed);
@@ -365,165 +361,6 @@ TEST_F(SafeStoreTest, MoreThanTheStoreIsAskedAtOnceOpensNoBreaker) {
   EXPECT_EQ(safe_.stats().faults[static_cast<std::size_t>(StoreFault::kCrowded)], 100U);
   remote_.fault = StoreFault::kNone;
   EXPECT_EQ(ask(FailureMode::kDeny).decision.source, Source::kExact);
-}
-
-TEST_F(SafeStoreTest, ChargesForWhichThereIsNoRoomWaitForIt) {
-  remote_.fault = StoreFault::kCrowded;
-  EXPECT_EQ(ask(FailureMode::kLocal).decision.source, Source::kLocal);
-  remote_.asked = 0;
-  for (int i = 0; i < 20; ++i) tick_when_due();
-  EXPECT_LE(remote_.asked, 20) << "tried at once, for ever";
-  EXPECT_EQ(safe_.state(), SafeStore::State::kUp);
-  remote_.fault = StoreFault::kNone;
-  while (safe_.due_us() != SafeStore::kNone_us) tick_when_due();
-  EXPECT_EQ(remote_.spent["k"], 1);
-}
-
-TEST_F(SafeStoreTest, AChargeThatMayHaveBeenDoneIsNotRepeated) {
-  struct Case {
-    StoreFault fault;
-    std::int64_t spent;
-    std::uint64_t lost;
-  };
-  for (const Case& c : {Case{StoreFault::kTimeout, 0, 7}, Case{StoreFault::kLost, 0, 7},
-                        Case{StoreFault::kUnreachable, 7, 0}, Case{StoreFault::kRefused, 7, 0}}) {
-    SafeStore safe(remote_, local_, clock_, prng_);
-    remote_.spent.clear();
-    remote_.late = false;
-    remote_.fault = StoreFault::kUnreachable;
-    std::array<Charge, 1> charges{Charge{.limit = &limit_, .key = "k", .on_failure = FailureMode::kLocal}};
-    Question question{.charges = charges};
-    for (int i = 0; i < 7; ++i) {
-      Answer answer;
-      safe.prepare(question);
-      safe.ask(question, clock_.now(), {keep_answer, &answer, 0});
-    }
-    remote_.late = true;
-    clock_.advance_us(Breaker::kFirstProbe_us);
-    safe.tick(clock_.now());
-    remote_.answer_next(StoreFault::kNone);  // the probe
-    remote_.answer_next(c.fault);
-    while (!remote_.waiting.empty()) remote_.answer_next(StoreFault::kNone);
-    EXPECT_EQ(safe.state(), SafeStore::State::kUp);
-    EXPECT_EQ(remote_.spent["k"], c.spent) << static_cast<int>(c.fault);
-    EXPECT_EQ(safe.stats().lost, c.lost);
-  }
-}
-
-TEST_F(SafeStoreTest, CountsAsChargedWhatWasGranted) {
-  open();
-  for (int i = 0; i < 7; ++i) ask(FailureMode::kLocal);
-  remote_.fault = StoreFault::kNone;
-  remote_.room = 3;
-  tick_when_due();
-  EXPECT_EQ(safe_.state(), SafeStore::State::kUp);
-  EXPECT_EQ(remote_.spent["k"], 3);
-  EXPECT_EQ(safe_.stats().charged, 3U);
-  EXPECT_EQ(safe_.stats().lost, 4U);
-}
-
-TEST_F(SafeStoreTest, ChargesMoreThanOneQuestionCanInSeveral) {
-  const BoundLimit vast =
-      bound({.algorithm = Algorithm::kFixedWindow, .count = kCountMax, .period_us = kDay_us}, "vast");
-  open();
-  std::array<Charge, 1> charges{Charge{.limit = &vast, .key = "vast"}};
-  for (int i = 0; i < 2; ++i) ASSERT_TRUE(ask(charges, kCostMax - 5).decision.allowed);
-  remote_.fault = StoreFault::kNone;
-  tick_when_due();
-  EXPECT_EQ(safe_.state(), SafeStore::State::kUp);
-  EXPECT_EQ(remote_.spent["vast"], 2 * (kCostMax - 5));
-  EXPECT_EQ(safe_.stats().charged, static_cast<std::uint64_t>(2 * (kCostMax - 5)));
-  EXPECT_EQ(safe_.stats().lost, 0U);
-}
-
-TEST_F(SafeStoreTest, ManyChargesGoAFewAtATime) {
-  open();
-  constexpr int kKeys = 100;
-  for (int i = 0; i < kKeys; ++i) {
-    const std::string key = "key" + std::to_string(i);
-    std::array<Charge, 1> charges{Charge{.limit = &limit_, .key = key}};
-    ask(charges);
-  }
-  remote_.late = true;
-  tick_when_due();
-  remote_.answer_next(StoreFault::kNone);
-  std::size_t most = 0;
-  while (!remote_.waiting.empty()) {
-    most = std::max(most, remote_.waiting.size());
-    remote_.answer_next(StoreFault::kNone);
-  }
-  EXPECT_EQ(most, StorePart::kRecharges);
-  EXPECT_EQ(safe_.stats().charged, static_cast<std::uint64_t>(kKeys));
-  EXPECT_EQ(safe_.state(), SafeStore::State::kUp);
-}
-
-TEST_F(SafeStoreTest, GoesOnLookingForWhatIsOwedTurnByTurn) {
-  const BoundLimit fast = gcra(100, kSecond_us, "fast");
-  open();
-  ask(FailureMode::kLocal);  // looked at last
-  constexpr std::size_t kKeys = 3 * LocalShare::kLooksMax;
-  for (std::size_t i = 0; i < kKeys; ++i) {
-    const std::string key = "key" + std::to_string(i);
-    std::array<Charge, 1> charges{Charge{.limit = &fast, .key = key}};
-    ask(charges);
-  }
-  clock_.advance_us(kSecond_us);  // all of `fast` has come back
-  remote_.fault = StoreFault::kNone;
-  tick_when_due();
-  for (std::size_t turn = 1; turn <= kKeys / LocalShare::kLooksMax; ++turn) {
-    EXPECT_EQ(safe_.state(), SafeStore::State::kWarming);
-    EXPECT_EQ(local_.stats().owing, kKeys + 1 - turn * LocalShare::kLooksMax);
-    EXPECT_EQ(safe_.due_us(), clock_.now().monotonic_us);
-    safe_.tick(clock_.now());
-  }
-  EXPECT_EQ(safe_.state(), SafeStore::State::kUp);
-  EXPECT_EQ(remote_.spent["k"], 1);
-  EXPECT_EQ(safe_.due_us(), SafeStore::kNone_us);
-}
-
-TEST_F(SafeStoreTest, WarmingEndsThoughChargesAreSlow) {
-  open();
-  ask(FailureMode::kLocal);
-  remote_.late = true;
-  tick_when_due();
-  remote_.answer_next(StoreFault::kNone);
-  ASSERT_EQ(safe_.state(), SafeStore::State::kWarming);
-  tick_when_due();
-  EXPECT_EQ(safe_.state(), SafeStore::State::kUp);
-  remote_.answer_next(StoreFault::kNone);
-  EXPECT_EQ(remote_.spent["k"], 1);
-}
-
-TEST_F(SafeStoreTest, AFailureWhileWarmingMayOpenItAgain) {
-  open();
-  for (int i = 0; i < 50; ++i) {
-    const std::string key = "key" + std::to_string(i);
-    std::array<Charge, 1> charges{Charge{.limit = &limit_, .key = key}};
-    ask(charges);
-  }
-  remote_.late = true;
-  tick_when_due();
-  remote_.answer_next(StoreFault::kNone);
-  for (int i = 0; i < Breaker::kFailuresInARow; ++i) remote_.answer_next(StoreFault::kUnreachable);
-  EXPECT_EQ(safe_.state(), SafeStore::State::kDown);
-  while (!remote_.waiting.empty()) remote_.answer_next(StoreFault::kUnreachable);
-  // Back for good: nothing of it was done, so all of it is charged.
-  remote_.late = false;
-  remote_.fault = StoreFault::kNone;
-  tick_when_due();
-  EXPECT_EQ(safe_.state(), SafeStore::State::kUp);
-  EXPECT_EQ(safe_.stats().charged, 50U);
-}
-
-TEST_F(SafeStoreTest, ASingleFailureIsChargedAfterwards) {
-  remote_.fault = StoreFault::kUnreachable;
-  ask(FailureMode::kLocal);
-  remote_.fault = StoreFault::kNone;
-  EXPECT_EQ(safe_.state(), SafeStore::State::kUp);
-  EXPECT_EQ(safe_.due_us(), clock_.now().monotonic_us + StorePart::kOwed_us);
-  tick_when_due();
-  EXPECT_EQ(remote_.spent["k"], 1);
-  EXPECT_EQ(safe_.due_us(), SafeStore::kNone_us);
 }
 
 TEST_F(SafeStoreTest, ARefundThatTheStoreMayHaveDoneIsNotDoneAgain) {

@@ -30,7 +30,8 @@ class FakeRemote final : public Store {
     if (late) {
       waiting.push_back({&question, now, done});
     } else {
-      answer({&question, now, done}, part_of(question) == down_part ? StoreFault::kUnreachable : fault);
+      const bool is_down = part_of(question) == down_part || question.charges.front().key == down_key;
+      answer({&question, now, done}, is_down ? StoreFault::kUnreachable : fault);
     }
   }
   /// Keys that begin with a capital letter are of the part of it.
@@ -58,6 +59,7 @@ class FakeRemote final : public Store {
   std::deque<Waiting> waiting;
   std::map<std::string, std::int64_t, std::less<>> spent, probed;  // by key, of what was decided
   std::size_t down_part = kPartsMax;                               // is unreachable
+  std::string down_key;                                            // is so by itself
 
  private:
   void answer(const Waiting& one, StoreFault with) {

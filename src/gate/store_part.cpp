@@ -39,8 +39,9 @@ class StorePart::Recharge {
 
   bool idle() const { return !busy_; }
   LocalShare::Owed& owed() { return owed_; }
+  Micros deadline_us() const { return question_.deadline_us; }
 
-  void ask(LocalShare::Owed owed, Instant now) {
+  void ask(LocalShare::Owed owed, Micros deadline_us, Instant now) {
     busy_ = true;
     owed_ = std::move(owed);
     charge_ = {.limit = &owed_.limit, .key = owed_.key};
@@ -49,7 +50,7 @@ class StorePart::Recharge {
                  .charges = {&charge_, 1},
                  .cost = std::min(owed_.cost, kCostMax),
                  .max_wait_us = owed_.limit.limit.max_wait_us,
-                 .deadline_us = kRechargeDeadline_us};
+                 .deadline_us = deadline_us};
     store_.shared_.remote.prepare(question_);
     store_.shared_.remote.ask(question_, now, {.call = &Recharge::answered, .context = this, .ticket = 0});
   }
@@ -78,7 +79,7 @@ StorePart::~StorePart() = default;
 
 Answer StorePart::answered(const Question& question, const Answer& answer, Micros took_us, Instant now) {
   if (answer.fault == StoreFault::kNone) {
-    note_pace(took_us);
+    pace_.note(took_us, now.monotonic_us);
     if (state_ == State::kUp) breaker_.succeeded(now.monotonic_us);
     return answer;
   }
@@ -91,14 +92,11 @@ Answer StorePart::answered(const Question& question, const Answer& answer, Micro
 void StorePart::learn(StoreFault fault, Micros deadline_us, Instant now) {
   // A store that says what is wrong with one key is well.
   if (fault == StoreFault::kBadState) return breaker_.succeeded(now.monotonic_us);
-  const bool impatient = fault == StoreFault::kTimeout && deadline_us < std::max(kProbeDeadlineLeast_us, pace_us_);
+  const Micros pace_us = pace_.of_late_us(now.monotonic_us);
+  const bool impatient = fault == StoreFault::kTimeout && deadline_us < std::max(kProbeDeadlineLeast_us, pace_us);
   if (impatient || fault == StoreFault::kCrowded) return;  // that says nothing of the store
   breaker_.failed(now.monotonic_us);
   if (breaker_.open() && state_ != State::kDown) went_down();
-}
-
-void StorePart::note_pace(Micros took_us) {
-  pace_us_ += (took_us - pace_us_) / kPaceAnswers;
 }
 
 void StorePart::went_down() {
@@ -200,22 +198,13 @@ void StorePart::probe_soon(Instant now) {
 
 void StorePart::need(const Question& question, Micros now_us) {
   failed_key_ = question.charges.front().key;
-  const Micros age_us = now_us - needed_.began_us;
-  if (age_us >= Breaker::kWindow_us) {
-    needed_before_ = age_us < 2 * Breaker::kWindow_us ? needed_ : Needed{};
-    needed_ = {.began_us = now_us};
-  }
-  needed_.deadline_us = std::max({needed_.deadline_us, question.deadline_us, kProbeDeadlineLeast_us});
-}
-
-Micros StorePart::probe_deadline_us() const {
-  const Micros most_us = std::max(needed_.deadline_us, needed_before_.deadline_us);
-  return most_us == kNone_us ? kProbeDeadline_us : most_us;
+  needed_.note(std::max(question.deadline_us, kProbeDeadlineLeast_us), now_us);
 }
 
 void StorePart::probe(Instant now) {
   probed_us_ = now.monotonic_us;
-  probe_.deadline_us = probe_deadline_us();
+  const Micros needed_us = needed_.of_late_us(now.monotonic_us);
+  probe_.deadline_us = std::min(needed_us > 0 ? needed_us : kProbeDeadline_us, probe_patience_us_);
   probe_key_ = failed_key_;
   probe_charge_.key = probe_key_;
   shared_.remote.prepare(probe_);
@@ -229,11 +218,13 @@ void StorePart::probe(Instant now) {
 void StorePart::probed(const Answer& answer) {
   const Instant now = shared_.clock.now();
   const bool decided = answer.fault == StoreFault::kNone || answer.fault == StoreFault::kBadState;
+  probe_patience_us_ =
+      answer.fault == StoreFault::kTimeout ? std::min(2 * probe_patience_us_, kDeadlineMax_us) : kProbePatience_us;
   // What comes too late for a probe would come too late for questions.
   if (!decided || now.monotonic_us - probed_us_ > probe_.deadline_us) {
     return breaker_.probe_failed(now.monotonic_us);
   }
-  pace_us_ = now.monotonic_us - probed_us_;
+  pace_.note(now.monotonic_us - probed_us_, now.monotonic_us);
   breaker_.probe_succeeded(now.monotonic_us);
   state_ = State::kWarming;
   warm_us_ = now.monotonic_us + kWarming_us;
@@ -244,13 +235,14 @@ void StorePart::recharge(Instant now) {
   if (recharging_now_) return;  // an answer that came before ask() returned: the loop below goes on with it
   recharging_now_ = true;
   look_us_ = kNone_us;
-  while (owes_ && state_ != State::kDown && look_us_ == kNone_us) {
+  while (owes_ && state_ != State::kDown) {
     auto idle = std::find_if(recharges_.begin(), recharges_.end(), [](const auto& one) { return one->idle(); });
     if (idle == recharges_.end()) {
       if (recharges_.size() == kRecharges) break;
       idle = recharges_.insert(idle, std::make_unique<Recharge>(*this));
     }
     if (taken_.empty()) {
+      if (look_us_ != kNone_us) break;  // the store has just refused one
       const bool more = shared_.local.take_owed(now, kRecharges - under_way_, taken_, part_);
       if (taken_.empty()) {
         if (more) {
@@ -264,7 +256,9 @@ void StorePart::recharge(Instant now) {
     LocalShare::Owed owed = std::move(taken_.back());
     taken_.pop_back();
     ++under_way_;
-    (*idle)->ask(std::move(owed), now);
+    // A store that is slow may need more.
+    const Micros deadline_us = std::max(kRechargeDeadline_us, 2 * pace_.of_late_us(now.monotonic_us));
+    (*idle)->ask(std::move(owed), std::min(deadline_us, kDeadlineMax_us), now);
   }
   // What the store has no time for now comes back, and may be refunded, while it waits.
   for (const LocalShare::Owed& owed : taken_) shared_.local.give_back(owed, now, part_);
@@ -288,11 +282,13 @@ void StorePart::recharged(Recharge& done, const Answer& answer) {
     shared_.local.give_back(owed, now, part_);
     owes_ = true;
   }
-  if (answer.fault == StoreFault::kCrowded) {  // there are questions, which go first
+  if (surely_not_charged(answer.fault)) {
+    // Nothing is lost by trying again. It says nothing to the breaker: one key that the store cannot take now, of a
+    // node that died, say, is not to keep all others from it.
     look_us_ = now.monotonic_us + kRechargeAgain_us;
     return;
   }
-  if (answer.fault != StoreFault::kNone) learn(answer.fault, kRechargeDeadline_us, now);
+  if (answer.fault != StoreFault::kNone) learn(answer.fault, done.deadline_us(), now);
   recharge(now);
 }
 

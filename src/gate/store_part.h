@@ -2,6 +2,7 @@
 // One part of a store that fails apart from the others, as SafeStore sees it: its breaker, its probe, what answers for
 // it, and what it is owed. For SafeStore alone; belongs to its event loop.
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -61,19 +62,22 @@ class StorePart {
   std::uint64_t unsettled() const;
 
   static constexpr Micros kWarming_us = 500'000;
-  /// Of a charge of what was admitted alone, for which nobody waits.
+  /// Of a charge of what was admitted alone, for which nobody waits; or twice what the store takes of late.
   static constexpr Micros kRechargeDeadline_us = 500'000;
-  /// And when it is tried again where there was no room for it.
+  /// And when it is tried again where it was not taken.
   static constexpr Micros kRechargeAgain_us = 50'000;
   /// A store is back when it answers a probe as soon as anybody needs it: the greatest deadline of the questions that
   /// it did not answer lately, this where there were none.
   static constexpr Micros kProbeDeadline_us = 50'000;
-  /// And no less than this. A question with less patience, or with less than the store takes of late, says by a timeout
-  /// more of itself than of the store, and opens no breaker for those who have it. (The most patient have at least what
-  /// the store took to answer them.) A store that is silent towards all shows in the connections, which end.
+  /// And no less than this. A question with less patience, or with less than the store took to answer somebody else of
+  /// late, says by a timeout more of itself than of the store, and opens no breaker for those who have it. A store that
+  /// is silent towards all shows in the connections, which end.
   static constexpr Micros kProbeDeadlineLeast_us = 5 * kMillisecond_us;
-  /// Of late: a mean in which so many answers count most.
-  static constexpr Micros kPaceAnswers = 8;
+  /// But one that is lost on a connection that has died unnoticed is not to be waited for until the most patient would
+  /// have given up: for so long, and twice as long after each in a row that had no answer.
+  static constexpr Micros kProbePatience_us = 500'000;
+  /// Of late, of what the store takes.
+  static constexpr Micros kPace_us = 30 * kSecond_us;
   /// What was admitted alone because of a single failure is charged so long after it.
   static constexpr Micros kOwed_us = kSecond_us;
   /// How many charges of what was admitted alone are under way at once.
@@ -82,14 +86,42 @@ class StorePart {
  private:
   class Recharge;
 
+  /// The greatest of the durations noted within one to two windows; 0 where there were none.
+  class Greatest {
+   public:
+    explicit Greatest(Micros window_us) : window_us_(window_us) {}
+
+    void note(Micros duration_us, Micros now_us) {
+      turn(now_us);
+      now_.most_us = std::max(now_.most_us, duration_us);
+    }
+    Micros of_late_us(Micros now_us) {
+      turn(now_us);
+      return std::max(now_.most_us, before_.most_us);
+    }
+
+   private:
+    struct Window {
+      Micros began_us = 0;
+      Micros most_us = 0;
+    };
+    void turn(Micros now_us) {
+      const Micros age_us = now_us - now_.began_us;
+      if (age_us < window_us_) return;
+      before_ = age_us < 2 * window_us_ ? now_ : Window{};
+      now_ = {.began_us = now_us};
+    }
+
+    Micros window_us_;
+    Window now_, before_;
+  };
+
   void learn(StoreFault fault, Micros deadline_us, Instant now);
-  void note_pace(Micros took_us);
   void went_down();
   Answer alone(const Question& question, StoreFault fault, Instant now);
   Micros retry_after_us(Instant now) const;
 
   void need(const Question& question, Micros now_us);
-  Micros probe_deadline_us() const;
   void probe(Instant now);
   void probed(const Answer& answer);
   void recharge(Instant now);
@@ -107,12 +139,9 @@ class StorePart {
   Charge probe_charge_;
   Question probe_;
   Micros probed_us_ = 0;  // when the probe was asked
-  struct Needed {
-    Micros began_us = 0;
-    Micros deadline_us = kNone_us;  // the greatest of questions without a decision
-  };
-  Needed needed_, needed_before_;  // in this and the last Breaker::kWindow_us
-  Micros pace_us_ = 0;             // what the store takes of late
+  Micros probe_patience_us_ = kProbePatience_us;
+  Greatest needed_{Breaker::kWindow_us};  // deadline of a question without a decision
+  Greatest pace_{kPace_us};               // what the store took for an answer
 
   Micros warm_us_ = 0;  // when kWarming ends at the latest
   bool owes_ = false;   // something was, or may have been, admitted alone
