@@ -294,6 +294,32 @@ TEST_F(SafeStoreTest, WhoIsLeftWithTooLittlePatienceIsNotMadeToWaitForEver) {
   EXPECT_EQ(safe_.state(), SafeStore::State::kDown);
 }
 
+// Answers are read before it is seen whose time is over.
+TEST_F(SafeStoreTest, AnAnswerJustAfterItsTimeMakesNobodyLessPatient) {
+  remote_.late = true;
+  std::array<Charge, 1> charges{Charge{.limit = &limit_, .key = "k", .on_failure = FailureMode::kDeny}};
+  const Question question{.charges = charges};
+  Answer answer;
+  safe_.ask(question, clock_.now(), {keep_answer, &answer, 0});
+  clock_.advance_us(question.deadline_us + 500);
+  remote_.answer_next(StoreFault::kNone);
+  for (int i = 0; i < Breaker::kFailuresInARow; ++i) {
+    safe_.ask(question, clock_.now(), {keep_answer, &answer, 0});
+    remote_.answer_next(StoreFault::kTimeout);
+  }
+  EXPECT_EQ(safe_.state(), SafeStore::State::kDown);
+  // Nor is a probe that came too late as good as one in time: the next has more.
+  for (int i = 0; i < 5; ++i) {
+    Answer other;
+    safe_.ask({.charges = charges, .deadline_us = 5 * kSecond_us}, clock_.now(), {keep_answer, &other, 0});
+    tick_when_due();
+    clock_.advance_us(StorePart::kProbePatience_us + 500);
+    remote_.answer_next(StoreFault::kNone);
+    if (safe_.state() == SafeStore::State::kUp) return;
+  }
+  FAIL() << "a store that answers in time for those who ask is never found";
+}
+
 // As on a connection of which nobody has noticed yet that it is dead.
 TEST_F(SafeStoreTest, AProbeThatIsLostIsNotWaitedForAsLongAsTheMostPatientWould) {
   remote_.fault = StoreFault::kUnreachable;

@@ -79,7 +79,8 @@ StorePart::~StorePart() = default;
 
 Answer StorePart::answered(const Question& question, const Answer& answer, Micros took_us, Instant now) {
   if (answer.fault == StoreFault::kNone) {
-    pace_.note(took_us, now.monotonic_us);
+    // One that came just after its time makes others with as much time no less patient.
+    pace_.note(std::min(took_us, question.deadline_us), now.monotonic_us);
     if (state_ == State::kUp) breaker_.succeeded(now.monotonic_us);
     return answer;
   }
@@ -218,13 +219,12 @@ void StorePart::probe(Instant now) {
 void StorePart::probed(const Answer& answer) {
   const Instant now = shared_.clock.now();
   const bool decided = answer.fault == StoreFault::kNone || answer.fault == StoreFault::kBadState;
-  probe_patience_us_ =
-      answer.fault == StoreFault::kTimeout ? std::min(2 * probe_patience_us_, kDeadlineMax_us) : kProbePatience_us;
+  const Micros took_us = now.monotonic_us - probed_us_;
   // What comes too late for a probe would come too late for questions.
-  if (!decided || now.monotonic_us - probed_us_ > probe_.deadline_us) {
-    return breaker_.probe_failed(now.monotonic_us);
-  }
-  pace_.note(now.monotonic_us - probed_us_, now.monotonic_us);
+  const bool late = answer.fault == StoreFault::kTimeout || (decided && took_us > probe_.deadline_us);
+  probe_patience_us_ = late ? std::min(2 * probe_patience_us_, kDeadlineMax_us) : kProbePatience_us;
+  if (!decided || late) return breaker_.probe_failed(now.monotonic_us);
+  pace_.note(took_us, now.monotonic_us);
   breaker_.probe_succeeded(now.monotonic_us);
   state_ = State::kWarming;
   warm_us_ = now.monotonic_us + kWarming_us;
