@@ -38,7 +38,7 @@ class StorePart::Recharge {
   explicit Recharge(StorePart& store) : store_(store) {}
 
   bool idle() const { return !busy_; }
-  LocalShare::Owed& owed() { return owed_; }
+  const LocalShare::Owed& owed() const { return owed_; }
   Micros deadline_us() const { return question_.deadline_us; }
 
   void ask(LocalShare::Owed owed, Micros deadline_us, Instant now) {
@@ -260,8 +260,7 @@ void StorePart::recharge(Instant now) {
     const Micros deadline_us = std::max(kRechargeDeadline_us, 2 * pace_.of_late_us(now.monotonic_us));
     (*idle)->ask(std::move(owed), std::min(deadline_us, kDeadlineMax_us), now);
   }
-  // What the store has no time for now comes back, and may be refunded, while it waits.
-  for (const LocalShare::Owed& owed : taken_) shared_.local.give_back(owed, now, part_);
+  for (const LocalShare::Owed& owed : taken_) shared_.local.settle(owed, 0, now);
   taken_.clear();
   recharging_now_ = false;
   if (!owes_ && state_ == State::kWarming) state_ = State::kUp;
@@ -270,19 +269,14 @@ void StorePart::recharge(Instant now) {
 void StorePart::recharged(Recharge& done, const Answer& answer) {
   --under_way_;
   const Instant now = shared_.clock.now();
-  LocalShare::Owed& owed = done.owed();
-  const std::int64_t asked = std::min(owed.cost, kCostMax);
-  if (!surely_not_charged(answer.fault)) {
-    const std::int64_t granted = answer.fault == StoreFault::kNone ? answer.decision.granted : 0;
-    shared_.stats.charged += static_cast<std::uint64_t>(granted);
-    shared_.stats.lost += static_cast<std::uint64_t>(asked - granted);
-    owed.cost -= asked;
-  }
-  if (owed.cost > 0) {
-    shared_.local.give_back(owed, now, part_);
-    owes_ = true;
-  }
-  if (surely_not_charged(answer.fault)) {
+  const bool asked_in_vain = surely_not_charged(answer.fault);
+  const std::int64_t asked = asked_in_vain ? 0 : std::min(done.owed().cost, kCostMax);
+  const std::int64_t granted = answer.fault == StoreFault::kNone ? answer.decision.granted : 0;
+  shared_.stats.charged += static_cast<std::uint64_t>(granted);
+  shared_.stats.lost += static_cast<std::uint64_t>(asked - granted);
+  shared_.local.settle(done.owed(), asked, now);
+  owes_ = true;  // of the rest, and of what was admitted meanwhile, it is not known here
+  if (asked_in_vain) {
     // Nothing is lost by trying again. It says nothing to the breaker: one key that the store cannot take now, of a
     // node that died, say, is not to keep all others from it.
     look_us_ = now.monotonic_us + kRechargeAgain_us;

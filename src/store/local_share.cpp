@@ -56,7 +56,7 @@ Limit book_of(const Limit& whole, const Limit& share) {
   Limit book = whole;
   if (whole.algorithm != Algorithm::kGcra || whole.count == 0) return book;
   // Where that would take longer than any bucket may take to refill, it comes back sooner.
-  if (!make_gcra_limit(share.count, share.period_us, whole.capacity, book)) book = whole;
+  if (share.count != whole.count || !make_gcra_limit(share.count, share.period_us, whole.capacity, book)) book = whole;
   // Whatever was admitted is owed, reserved ahead or not, and under any number of processes.
   book.max_wait_us = kEndless_us;
   return book;
@@ -89,6 +89,8 @@ struct LocalShare::Counter {
   State state;
   BoundLimit book;
   State owed;                          // what was admitted alone and not handed out
+  State stayed;                        // and would be if nothing had been handed out, while that is away
+  bool away = false;
   std::size_t part = 0;                // that is owed
   std::size_t owing_place = kNowhere;  // in owing_[part]
   Micros heard_us = kLongAgo_us;       // what the store told until then (monotonic) is in the state
@@ -105,16 +107,19 @@ struct LocalShare::Counter {
     // What was spent of gcra is kept as time, which is fewer units of a smaller share: it is spent anew, as units.
     const bool respend = whole.limit.algorithm == Algorithm::kGcra;
     const std::int64_t owes = respend ? used_of(book, owed, time) : 0;
+    const std::int64_t stays = respend ? used_of(book, stayed, time) : 0;
     // A share that was smaller may have had no room for all of it.
-    const std::int64_t used = respend ? std::max(owes, used_of(share, state, time)) : 0;
+    const std::int64_t used = respend ? std::max({owes, stays, used_of(share, state, time)}) : 0;
     processes = by;
     share.limit = share_of(whole.limit, by);
     book.limit = book_of(whole.limit, share.limit);
     if (!respend) return;
     state = {};
     owed = {};
+    stayed = {};
     spend(share, state, used, time);
     spend(book, owed, owes, time);
+    spend(book, stayed, stays, time);
   }
 };
 
@@ -148,7 +153,7 @@ Answer LocalShare::ask(const Question& question, Instant now, std::size_t part) 
   for (std::size_t i = 0; i < count; ++i) {
     Counter& counter = counter_of(question.charges[i], time, now.monotonic_us);
     counters[i] = &counter;
-    if (counter.owing_place == kNowhere) counter.part = part;
+    if (counter.owing_place == kNowhere && !counter.away) counter.part = part;
     charges[i] = {.limit = &counter.share};
     slots[i] = {&counter.state.cell, &counter.state.record};
     const bool may_grow = bytes_ <= options_.bytes_max / 2;
@@ -173,14 +178,17 @@ void LocalShare::book(Counter& counter, const Question& question, std::int64_t g
     case Verb::kAtMost:
     case Verb::kReserve:
       spend(counter.book, counter.owed, granted, time);
-      if (granted > 0) set_owing(counter, true);
+      if (counter.away) spend(counter.book, counter.stayed, granted, time);
+      if (granted > 0 && !counter.away) set_owing(counter, true);
       break;
     case Verb::kRefund:
       decide_one(Verb::kRefund, counter.book, counter.owed, question.cost, time);
+      if (counter.away) decide_one(Verb::kRefund, counter.book, counter.stayed, question.cost, time);
       break;
     case Verb::kReset:
       counter.state = {};
       counter.owed = {};
+      counter.stayed = {};
       break;
     case Verb::kPeek:
     case Verb::kAcquire:
@@ -207,7 +215,8 @@ void LocalShare::set_owing(Counter& counter, bool owing) {
 void LocalShare::measure(Counter& counter) {
   // With its places in the vectors and in the map, and the two texts a limit may have.
   const std::size_t bytes = sizeof(Counter) + 80 + counter.key.capacity() + counter.whole.identity.capacity() +
-                            counter.whole.label.capacity() + counter.state.bytes() + counter.owed.bytes();
+                            counter.whole.label.capacity() + counter.state.bytes() + counter.owed.bytes() +
+                            counter.stayed.bytes();
   bytes_ += bytes - counter.bytes;
   counter.bytes = bytes;
 }
@@ -271,12 +280,12 @@ void LocalShare::make_room(StoreTime time) {
   for (std::size_t i = 0; i < std::min(kCandidates + kChargesMax, counters_.size()); ++i) {
     next_to_judge_ = (next_to_judge_ + 1) % counters_.size();
     const Counter& counter = *counters_[next_to_judge_];
-    if (counter.question == question_) continue;
+    if (counter.question == question_ || counter.away) continue;
     if (chosen == counters_.size() || counter.state.cell.until_us < counters_[chosen]->state.cell.until_us) {
       chosen = next_to_judge_;
     }
   }
-  if (chosen == counters_.size()) return;  // all that there are belong to this very question
+  if (chosen == counters_.size()) return;  // all that there are belong to this very question, or are away
   Counter& counter = *counters_[chosen];
   if (used_of(counter.book, counter.owed, time) > 0) ++forgotten_;
   drop(chosen);
@@ -299,17 +308,18 @@ bool LocalShare::take_owed(Instant now, std::size_t max, std::vector<Owed>& owed
   const std::vector<Counter*>& list = owing_[part].counters;
   std::size_t& next = owing_[part].next;
   for (std::size_t looks = 0; looks < kLooksMax && !list.empty() && owed.size() < max; ++looks) {
-    // Round and round, so that what the store does not take, and is given back, keeps no other waiting. The last takes
-    // the place of this one, and has its turn in the next round.
+    // Round and round, so that what the store does not take keeps no other waiting. The last takes the place of this
+    // one, and has its turn in the next round.
     if (next >= list.size()) next = 0;
     Counter& counter = *list[next++];
     const std::int64_t cost = used_of(counter.book, counter.owed, time);
-    if (cost > 0) {
-      const Micros left_us = decide_one(Verb::kPeek, counter.book, counter.owed, 0, time).reset_after.count();
-      owed.push_back({counter.whole, counter.key, counter.hash, cost, now.monotonic_us, now.monotonic_us + left_us});
-    }
     set_owing(counter, false);
-    if (counter.is_fresh(clock_.clocks(time.now_us)) && !forgives(counter, now.monotonic_us)) {
+    if (cost > 0) {
+      owed.push_back({counter.whole, counter.key, counter.hash, cost});
+      counter.away = true;
+      counter.stayed = std::move(counter.owed);
+    }
+    if (!counter.away && counter.is_fresh(clock_.clocks(time.now_us)) && !forgives(counter, now.monotonic_us)) {
       drop(places_.find(counter.hash)->second);
     } else {
       counter.owed = {};
@@ -319,32 +329,19 @@ bool LocalShare::take_owed(Instant now, std::size_t max, std::vector<Owed>& owed
   return !list.empty();
 }
 
-void LocalShare::give_back(const Owed& owed, Instant now, std::size_t part) {
-  const Micros left_us = owed.until_us - now.monotonic_us;
-  if (left_us <= 0) return;
+void LocalShare::settle(const Owed& owed, std::int64_t done, Instant now) {
   const StoreTime time = clock_.at(now);
   const MutexLock lock(mutex_);
-  ++question_;
-  Counter& counter =
-      counter_of({.limit = &owed.limit, .key = owed.key, .hash = owed.hash}, time, now.monotonic_us);
-  if (counter.forgiven_us >= owed.taken_us) return;  // a reset meanwhile
-  const Limit& book = counter.book.limit;
-  StoreTime spent = spent_at(book, left_us, time);
-  std::int64_t cost = owed.cost;
-  if (book.algorithm == Algorithm::kGcra && book.count > 0) {
-    // As if it had stayed here, coming back all the while: to be over when it was to be, though it was rounded up to a
-    // unit when it was taken, unless another number of processes has changed how fast it comes back.
-    const Micros away_us = now.monotonic_us - owed.taken_us;
-    const Micros ago_us = mul_div_up(cost, book.period_us, book.count) - left_us;
-    spent.now_us -= ago_us - away_us <= round_up(book.interval) ? std::max(ago_us, away_us) : away_us;
-  } else if (book.algorithm == Algorithm::kSlidingWindow && left_us <= book.period_us &&
-             counter.owed.cell.until_us == Cell::kFresh_us) {
-    // Of the window before: the most units there of which so many were left when it was taken.
-    spent.now_us -= book.period_us;
-    cost = mul_div(cost, book.period_us, std::min(book.period_us, owed.until_us - owed.taken_us));
+  const auto found = places_.find(owed.hash);
+  CHECK(found != places_.end());
+  Counter& counter = *counters_[found->second];
+  CHECK(counter.away);
+  counter.away = false;
+  if (done < owed.cost) {
+    if (done > 0) decide_one(Verb::kRefund, counter.book, counter.stayed, done, time);
+    counter.owed = std::move(counter.stayed);
   }
-  spend(counter.book, counter.owed, cost, spent);
-  if (counter.owing_place == kNowhere) counter.part = part;
+  counter.stayed = {};
   set_owing(counter, used_of(counter.book, counter.owed, time) > 0);
   measure(counter);
 }
@@ -353,9 +350,7 @@ std::uint64_t LocalShare::owed(Instant now) {
   const StoreTime time = clock_.at(now);
   const MutexLock lock(mutex_);
   std::uint64_t units = 0;
-  for (const Owing& owing : owing_) {
-    for (Counter* each : owing.counters) units += static_cast<std::uint64_t>(used_of(each->book, each->owed, time));
-  }
+  for (const auto& each : counters_) units += static_cast<std::uint64_t>(used_of(each->book, each->owed, time));
   return units;
 }
 
@@ -366,7 +361,7 @@ void LocalShare::tidy(Instant now) {
   for (std::size_t looks = 0; looks < kTidiedMax && !counters_.empty(); ++looks) {
     if (next_to_tidy_ >= counters_.size()) next_to_tidy_ = 0;
     Counter& counter = *counters_[next_to_tidy_];
-    if (counter.is_fresh(clocks, kStale_us) && !forgives(counter, now.monotonic_us) &&
+    if (!counter.away && counter.is_fresh(clocks, kStale_us) && !forgives(counter, now.monotonic_us) &&
         used_of(counter.book, counter.owed, time) == 0) {
       drop(next_to_tidy_);  // the last one takes its place
     } else {

@@ -57,18 +57,17 @@ class LocalShare {
     std::string key;
     KnownDebts::Hash hash{};
     std::int64_t cost = 0;
-    Micros taken_us = 0;  // (monotonic)
-    Micros until_us = 0;  // when all of it will have come back
   };
-  /// Hands out at most `max` of what is owed, each once. Looks at no more than kLooksMax counters, of which all may
-  /// turn out to owe nothing any more; returns whether there are others to look at.
+  /// Hands out at most `max` of what is owed, each until it is settled. Looks at no more than kLooksMax counters, of
+  /// which all may turn out to owe nothing any more; returns whether there are others to look at.
   bool take_owed(Instant now, std::size_t max, std::vector<Owed>& owed, std::size_t part = 0);
 
-  /// Takes back what was handed out and surely not charged. It is owed again, beside what was admitted meanwhile, less
-  /// what has come back since.
-  void give_back(const Owed& owed, Instant now, std::size_t part = 0);
+  /// For each that was handed out, once, when `done` units of it are no longer owed, because they are charged, or may
+  /// be. What is left of it is owed again, as if it had stayed here: less what has come back, was refunded, or forgiven
+  /// by a reset meanwhile.
+  void settle(const Owed& owed, std::int64_t done, Instant now);
 
-  /// Units admitted alone that nobody has taken, or that were given back. Looks at all: for the end of the process.
+  /// Units admitted alone that are not handed out. Looks at all counters: for the end of the process.
   std::uint64_t owed(Instant now);
 
   /// Drops, of the next kTidiedMax counters, those that are as good as new and owe nothing. For once a second.

@@ -27,9 +27,15 @@ class LocalShareTest : public testing::Test {
     for (int i = 0; i < questions; ++i) count += ask(limit, key).decision.allowed ? 1 : 0;
     return count;
   }
-  std::vector<LocalShare::Owed> take_owed(std::size_t max = 100) {
+  std::vector<LocalShare::Owed> hand_out(std::size_t max = 100) {
     std::vector<LocalShare::Owed> owed;
     share_.take_owed(at(now_us_), max, owed);
+    return owed;
+  }
+  /// All of it is charged.
+  std::vector<LocalShare::Owed> take_owed(std::size_t max = 100) {
+    std::vector<LocalShare::Owed> owed = hand_out(max);
+    for (const LocalShare::Owed& each : owed) share_.settle(each, each.cost, at(now_us_));
     return owed;
   }
 
