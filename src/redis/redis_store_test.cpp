@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "redis/script_call.h"
 #include "redis/store_rig_testing.h"
+#include "store/store_testing.h"
 
 namespace ratel {
 namespace {
@@ -28,6 +31,24 @@ TEST(RedisStore, DecidesThroughTheScript) {
   EXPECT_EQ(server.counts.size(), 2U);
   EXPECT_EQ(rig.store->counters().decided, 2U);
   EXPECT_EQ(rig.store->under_way(), 0U);
+}
+
+// By it the process finds what it knows of a counter, and what it admitted alone.
+TEST(RedisStore, ACounterHasOneHashWhateverItIsAskedTogetherWith) {
+  StoreRig rig("redis://127.0.0.1:6379");
+  rig.network.add(kServer);
+  rig.start();
+  const BoundLimit by_user = gcra(5, kMinute_us, "user"), by_network = gcra(50, kMinute_us, "network");
+  const auto network_hash = [&](std::string_view user) {
+    std::array<Charge, 2> charges{Charge{.limit = &by_user, .key = user}, Charge{.limit = &by_network, .key = "net"}};
+    Question question{.charges = charges};
+    rig.store->prepare(question);
+    return charges[1].hash;
+  };
+  std::array<Charge, 1> alone{Charge{.limit = &by_network, .key = "net"}};
+  Question question{.charges = alone};
+  rig.store->prepare(question);
+  for (const std::string_view user : {"alice", "bob", "carol"}) EXPECT_EQ(network_hash(user), alone[0].hash) << user;
 }
 
 TEST(RedisStore, EveryErrorOfAServerEndsAQuestionAsItShould) {
