@@ -337,9 +337,13 @@ void LocalShare::settle(const Owed& owed, std::int64_t done, Instant now) {
   Counter& counter = *counters_[found->second];
   CHECK(counter.away);
   counter.away = false;
-  if (done < owed.cost) {
-    if (done > 0) decide_one(Verb::kRefund, counter.book, counter.stayed, done, time);
+  if (done == 0) {
     counter.owed = std::move(counter.stayed);
+  } else if (done < owed.cost) {
+    // The rest as of now, and no more than is left of all that was handed out.
+    const std::int64_t left =
+        used_of(counter.book, counter.stayed, time) - used_of(counter.book, counter.owed, time);
+    spend(counter.book, counter.owed, std::min(owed.cost - done, left), time);
   }
   counter.stayed = {};
   set_owing(counter, used_of(counter.book, counter.owed, time) > 0);

@@ -42,6 +42,29 @@ TEST_F(LocalShareTest, WhatIsChargedIsOwedNoMoreAndWhatIsNotAgain) {
   }
 }
 
+// As of a limit of which one question cannot charge all.
+TEST_F(LocalShareTest, WhatIsChargedInPartIsNotOwedTwiceWhateverHappensMeanwhile) {
+  const BoundLimit limit =
+      bound({.algorithm = Algorithm::kSlidingWindow, .count = 100, .period_us = kHour_us}, "test");
+  now_us_ = (now_us_ / kHour_us + 1) * kHour_us;
+  EXPECT_EQ(admitted(limit, 1, 60), 60);
+  now_us_ += kHour_us;  // into the window before
+  for (const std::int64_t left : {60, 40, 20}) {
+    const auto owed = hand_out();
+    ASSERT_EQ(owed.size(), 1U);
+    EXPECT_EQ(owed[0].cost, left);
+    share_.settle(owed[0], 20, at(now_us_));
+  }
+  EXPECT_TRUE(hand_out().empty());
+
+  EXPECT_EQ(admitted(limit, 2, 60), 60);
+  const auto owed = hand_out();
+  ask(limit, 2, 1, Verb::kReset);
+  EXPECT_EQ(admitted(limit, 2, 5), 5);
+  share_.settle(owed.at(0), 20, at(now_us_));
+  EXPECT_EQ(share_.owed(at(now_us_)), 5U);
+}
+
 TEST_F(LocalShareTest, WhatIsHandedOutIsForgottenByNobody) {
   const BoundLimit limit = gcra(10, kDay_us), quick = gcra(10, kSecond_us, "quick");
   ask(quick, 1000);
