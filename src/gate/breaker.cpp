@@ -6,25 +6,19 @@
 
 namespace ratel {
 
-void Breaker::count(Micros now_us, bool success) {
-  if (now_us - now_.began_us >= kWindow_us) {
-    before_ = now_us - now_.began_us < 2 * kWindow_us ? now_ : Window{};
-    now_ = {.began_us = now_us};
-  }
-  ++(success ? now_.succeeded : now_.failed);
-}
-
 void Breaker::succeeded(Micros now_us) {
   failures_in_a_row_ = 0;
-  count(now_us, true);
+  ++outcomes_.now(now_us).succeeded;
 }
 
 void Breaker::failed(Micros now_us) {
   if (open_) return;  // asked before it opened
   ++failures_in_a_row_;
-  count(now_us, false);
-  const std::uint32_t failed = now_.failed + before_.failed;
-  const std::uint32_t outcomes = failed + now_.succeeded + before_.succeeded;
+  Outcomes& now = outcomes_.now(now_us);
+  const Outcomes& before = outcomes_.before(now_us);
+  ++now.failed;
+  const std::uint32_t failed = now.failed + before.failed;
+  const std::uint32_t outcomes = failed + now.succeeded + before.succeeded;
   if (failures_in_a_row_ >= kFailuresInARow || (outcomes >= kOutcomesMin && failed >= outcomes - failed)) trip(now_us);
 }
 
@@ -54,7 +48,7 @@ void Breaker::probe_succeeded(Micros now_us) {
   closed_us_ = now_us;
   open_ = probing_ = false;
   failures_in_a_row_ = 0;
-  now_ = before_ = {};  // what was is over: one failure more must not open it again
+  outcomes_.forget();  // what was is over: one failure more must not open it again
 }
 
 void Breaker::probe_failed(Micros now_us) {

@@ -9,6 +9,7 @@
 
 #include "base/micros.h"
 #include "base/randomness.h"
+#include "gate/of_late.h"
 
 namespace ratel {
 
@@ -47,19 +48,17 @@ class Breaker {
   void probe_failed(Micros now_us);
 
  private:
-  struct Window {
-    Micros began_us = 0;
+  struct Outcomes {
     std::uint32_t succeeded = 0, failed = 0;
   };
 
-  void count(Micros now_us, bool success);
   void pause_longer(Micros now_us);
 
   Randomness& randomness_;
   bool open_ = false;
   bool probing_ = false;
   int failures_in_a_row_ = 0;
-  Window now_, before_;
+  OfLate<Outcomes> outcomes_{kWindow_us};
   Micros probe_us_ = 0;
   Micros pause_us_ = 0;  // between the last probe and the next, before the jitter
   Micros closed_us_ = -kWindow_us;

@@ -112,9 +112,7 @@ TEST_F(SafeStoreTest, ManyChargesGoAFewAtATime) {
   open();
   constexpr int kKeys = 100;
   for (int i = 0; i < kKeys; ++i) {
-    const std::string key = "key" + std::to_string(i);
-    std::array<Charge, 1> charges{Charge{.limit = &limit_, .key = key}};
-    ask(charges);
+    ask_key("key" + std::to_string(i));
   }
   remote_.late = true;
   tick_when_due();
@@ -210,9 +208,7 @@ TEST_F(SafeStoreTest, WarmingEndsThoughChargesAreSlow) {
 TEST_F(SafeStoreTest, AStoreThatFallsSilentWhileWarmingIsLeft) {
   open();
   for (int i = 0; i < 50; ++i) {
-    const std::string key = "key" + std::to_string(i);
-    std::array<Charge, 1> charges{Charge{.limit = &limit_, .key = key}};
-    ask(charges);
+    ask_key("key" + std::to_string(i));
   }
   remote_.late = true;
   tick_when_due();
@@ -236,10 +232,6 @@ TEST_F(SafeStoreTest, AStoreThatFallsSilentWhileWarmingIsLeft) {
 TEST_F(SafeStoreTest, WhatTheStoreDoesNotTakeKeepsNothingElseWaiting) {
   open();
   constexpr std::uint64_t kKeys = 60;
-  const auto ask_key = [&](const std::string& key, FailureMode mode = FailureMode::kLocal) {
-    std::array<Charge, 1> charges{Charge{.limit = &limit_, .key = key, .on_failure = mode}};
-    return ask(charges);
-  };
   for (std::uint64_t i = 0; i < kKeys; ++i) ask_key(i % 2 == 0 ? "bad" : "key" + std::to_string(i));
   remote_.fault = StoreFault::kNone;
   remote_.down_key = "bad";

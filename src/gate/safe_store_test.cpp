@@ -437,10 +437,6 @@ TEST_F(SafeStoreTest, ProbesAtOnceWhenTheStoreHasAConnectionAgain) {
 }
 
 TEST_F(SafeStoreTest, EachPartFailsByItself) {
-  const auto ask_key = [&](std::string_view key, FailureMode mode) {
-    std::array<Charge, 1> charges{Charge{.limit = &limit_, .key = key, .on_failure = mode}};
-    return ask(charges);
-  };
   remote_.down_part = Store::kPartsMax - 1;
   ask_key("P", FailureMode::kLocal);
   for (int i = 1; i < Breaker::kFailuresInARow; ++i) {

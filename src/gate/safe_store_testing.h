@@ -81,6 +81,10 @@ class SafeStoreTest : public testing::Test {
     std::array<Charge, 1> charges{Charge{.limit = &limit_, .key = "k", .on_failure = mode}};
     return ask(charges, cost, verb);
   }
+  Answer ask_key(std::string_view key, FailureMode mode = FailureMode::kLocal) {
+    std::array<Charge, 1> charges{Charge{.limit = &limit_, .key = key, .on_failure = mode}};
+    return ask(charges);
+  }
   Answer ask(std::span<Charge> charges, std::int64_t cost = 1, Verb verb = Verb::kAllow) {
     Question question{.verb = verb, .charges = charges, .cost = cost};
     Answer answer;

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "gate/breaker.h"
+#include "gate/of_late.h"
 #include "store/local_share.h"
 #include "store/store.h"
 
@@ -86,34 +87,19 @@ class StorePart {
  private:
   class Recharge;
 
-  /// The greatest of the durations noted within one to two windows; 0 where there were none.
+  /// The greatest of the durations noted lately; 0 where there were none.
   class Greatest {
    public:
-    explicit Greatest(Micros window_us) : window_us_(window_us) {}
+    explicit Greatest(Micros window_us) : of_late_(window_us) {}
 
     void note(Micros duration_us, Micros now_us) {
-      turn(now_us);
-      now_.most_us = std::max(now_.most_us, duration_us);
+      Micros& greatest_us = of_late_.now(now_us);
+      greatest_us = std::max(greatest_us, duration_us);
     }
-    Micros of_late_us(Micros now_us) {
-      turn(now_us);
-      return std::max(now_.most_us, before_.most_us);
-    }
+    Micros of_late_us(Micros now_us) { return std::max(of_late_.now(now_us), of_late_.before(now_us)); }
 
    private:
-    struct Window {
-      Micros began_us = 0;
-      Micros most_us = 0;
-    };
-    void turn(Micros now_us) {
-      const Micros age_us = now_us - now_.began_us;
-      if (age_us < window_us_) return;
-      before_ = age_us < 2 * window_us_ ? now_ : Window{};
-      now_ = {.began_us = now_us};
-    }
-
-    Micros window_us_;
-    Window now_, before_;
+    OfLate<Micros> of_late_;
   };
 
   void learn(StoreFault fault, Micros deadline_us, Instant now);
@@ -147,7 +133,7 @@ class StorePart {
   bool owes_ = false;   // something was, or may have been, admitted alone
   Micros owes_since_us_ = 0;
   Micros patience_us_ = kOwed_us;
-  Micros look_us_ = kNone_us;           // when to look for more that is owed
+  Micros look_us_ = kNone_us;            // when to look for more that is owed
   std::vector<LocalShare::Owed> taken_;  // in recharge() only
   std::vector<std::unique_ptr<Recharge>> recharges_;
   std::size_t under_way_ = 0;
