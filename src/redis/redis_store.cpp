@@ -22,7 +22,8 @@ bool may_run_twice(Verb verb) {
   return verb != Verb::kRefund && verb != Verb::kReset && verb != Verb::kRelease && verb != Verb::kAtMost;
 }
 
-/// Of Charge::hash[1]: in a cluster the slot of the subject, found where the question is prepared.
+/// Of Charge::hash[1]: the slot of the subject, found where the question is prepared. Its own, so that a counter has
+/// one hash whatever it is asked together with; questions of one subject go over one connection, in their order.
 constexpr std::uint64_t kSlotBits = kClusterSlots - 1;
 
 /// Between the loss of a connection and the next try: what ended one may have ended the others, which is known then.
@@ -73,16 +74,18 @@ void RedisStore::use_passwords(std::string password, std::string sentinel_passwo
 }
 
 void RedisStore::prepare(Question& question) {
+  const Charge* last = nullptr;
+  std::uint64_t slot = 0;
   for (Charge& charge : question.charges) {
+    if (last == nullptr || last->key != charge.key) {
+      scratch_.clear();
+      append_key_name(options_.key_prefix, charge.limit->identity, charge.key, scratch_);
+      slot = slot_of(scratch_);
+    }
     charge.hash = key_hash(charge.limit->identity, charge.key, options_.hash_seed);
+    charge.hash[1] = (charge.hash[1] & ~kSlotBits) | slot;
+    last = &charge;
   }
-  if (options_.url.topology != StoreUrl::Topology::kCluster) return;
-  // Of all charges, since in a cluster all are of one subject; elsewhere a counter would get a hash for each question.
-  const Charge& first = question.charges.front();
-  scratch_.clear();
-  append_key_name(options_.key_prefix, first.limit->identity, first.key, scratch_);
-  const std::uint64_t slot = slot_of(scratch_);
-  for (Charge& charge : question.charges) charge.hash[1] = (charge.hash[1] & ~kSlotBits) | slot;
 }
 
 std::size_t RedisStore::part_of(const Question& question) const {

@@ -49,6 +49,12 @@ TEST(RedisStore, ACounterHasOneHashWhateverItIsAskedTogetherWith) {
   Question question{.charges = alone};
   rig.store->prepare(question);
   for (const std::string_view user : {"alice", "bob", "carol"}) EXPECT_EQ(network_hash(user), alone[0].hash) << user;
+  // Whichever of a subject's limits comes first, the way there is the same, so that nothing is overtaken.
+  std::array<Charge, 2> both{Charge{.limit = &by_user, .key = "net"}, Charge{.limit = &by_network, .key = "net"}};
+  question.charges = both;
+  rig.store->prepare(question);
+  EXPECT_NE(both[0].hash, both[1].hash);
+  EXPECT_EQ(both[0].hash[1] % kClusterSlots, alone[0].hash[1] % kClusterSlots);
 }
 
 TEST(RedisStore, EveryErrorOfAServerEndsAQuestionAsItShould) {
