@@ -142,9 +142,11 @@ def test_what_was_admitted_alone_is_charged_when_the_store_is_back(ratel, stores
     asker.ask("ALLOW", "local", "k")
     alone(asker, store)
     assert all(asker.ask("ALLOW", "local", "k")["source"] == "local" for _ in range(4))
+    assert "\nratel_local_uncharged_counters 1\n" in metrics(server)
     store.signal(signal.SIGCONT)
     wait_until(lambda: asker.ask("PEEK", "local", "k")["source"] == "exact", "exact answer", timeout_s=5)
     assert asker.ask("PEEK", "local", "k")["remaining"] == LIMIT - 5
+    assert "\nratel_local_uncharged_counters 0\n" in metrics(server)
 
 
 def test_what_is_booked_ahead_counts_in_an_outage_and_after_it(ratel, stores):

@@ -268,6 +268,9 @@ void Engine::collect_store(std::vector<Sample>& samples) const {
   const LocalShare::Stats local = shared_->local().stats();
   samples.push_back(sample(Kind::kGauge, "ratel_local_counters", "Counters that this process decides about alone.",
                            static_cast<double>(local.counters)));
+  samples.push_back(sample(Kind::kGauge, "ratel_local_uncharged_counters",
+                           "Counters with something admitted alone that the store has not been told of yet.",
+                           static_cast<double>(local.owing + local.away)));
   samples.push_back(
       sample(Kind::kGauge, "ratel_local_bytes", "Memory that these counters take.", static_cast<double>(local.bytes)));
   samples.push_back(sample(Kind::kGauge, "ratel_local_max_bytes", "Memory that these counters may take.",

@@ -316,15 +316,15 @@ bool LocalShare::take_owed(Instant now, std::size_t max, std::vector<Owed>& owed
     set_owing(counter, false);
     if (cost > 0) {
       owed.push_back({counter.whole, counter.key, counter.hash, cost});
-      counter.away = true;
       counter.stayed = std::move(counter.owed);
-    }
-    if (!counter.away && counter.is_fresh(clock_.clocks(time.now_us)) && !forgives(counter, now.monotonic_us)) {
+      counter.away = true;
+      ++away_;
+    } else if (counter.is_fresh(clock_.clocks(time.now_us)) && !forgives(counter, now.monotonic_us)) {
       drop(places_.find(counter.hash)->second);
-    } else {
-      counter.owed = {};
-      measure(counter);
+      continue;
     }
+    counter.owed = {};
+    measure(counter);
   }
   return !list.empty();
 }
@@ -337,12 +337,12 @@ void LocalShare::settle(const Owed& owed, std::int64_t done, Instant now) {
   Counter& counter = *counters_[found->second];
   CHECK(counter.away);
   counter.away = false;
+  --away_;
   if (done == 0) {
     counter.owed = std::move(counter.stayed);
   } else if (done < owed.cost) {
     // The rest as of now, and no more than is left of all that was handed out.
-    const std::int64_t left =
-        used_of(counter.book, counter.stayed, time) - used_of(counter.book, counter.owed, time);
+    const std::int64_t left = used_of(counter.book, counter.stayed, time) - used_of(counter.book, counter.owed, time);
     spend(counter.book, counter.owed, std::min(owed.cost - done, left), time);
   }
   counter.stayed = {};
@@ -385,6 +385,7 @@ LocalShare::Stats LocalShare::stats() const {
   for (const Owing& each : owing_) owing += each.counters.size();
   return {.counters = counters_.size(),
           .owing = owing,
+          .away = away_,
           .bytes = bytes_,
           .bytes_max = options_.bytes_max,
           .forgotten = forgotten_};

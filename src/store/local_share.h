@@ -82,6 +82,7 @@ class LocalShare {
   struct Stats {
     std::size_t counters = 0;
     std::size_t owing = 0;  // of these, with something to hand out
+    std::size_t away = 0;   // and those of which something is handed out and not settled
     std::size_t bytes = 0;
     std::size_t bytes_max = 0;
     std::uint64_t forgotten = 0;  // counters with something admitted alone that is never charged
@@ -120,6 +121,7 @@ class LocalShare {
   std::size_t bytes_ RATEL_GUARDED_BY(mutex_) = 0;
   std::size_t next_to_judge_ RATEL_GUARDED_BY(mutex_) = 0;
   std::size_t next_to_tidy_ RATEL_GUARDED_BY(mutex_) = 0;
+  std::size_t away_ RATEL_GUARDED_BY(mutex_) = 0;
   std::uint64_t question_ RATEL_GUARDED_BY(mutex_) = 0;
   std::uint64_t forgotten_ RATEL_GUARDED_BY(mutex_) = 0;
 };
