@@ -325,12 +325,20 @@ Answer decide(const Question& question, std::span<const Slot> slots, StoreTime t
   return decide_any(question, slots, time);
 }
 
-std::int64_t used_of(const Charge& charge, const Slot& slot, StoreTime time) {
+Use use_of(const Charge& charge, const Slot& slot, StoreTime time) {
+  if (slot.reading != nullptr) {
+    const Reading& reading = *slot.reading;
+    return {reading.used_after, reading.used_after > 0 ? reading.until_us - time.now_us : 0};
+  }
   const Limit& limit = charge.limit->limit;
-  if (limit.algorithm == Algorithm::kGcra) return Gcra(limit, *slot.cell, time.now_us).used();
+  if (limit.algorithm == Algorithm::kGcra) {
+    const Gcra counter(limit, *slot.cell, time.now_us);
+    return {counter.used(), counter.reset_after_us()};
+  }
   Charge asked = charge;
   const Question peek{.verb = Verb::kPeek, .charges = {&asked, 1}, .cost = 0};
-  return limit.capacity - decide(peek, {&slot, 1}, time).decision.remaining;
+  const Decision decision = decide(peek, {&slot, 1}, time).decision;
+  return {limit.capacity - decision.remaining, decision.reset_after.count()};
 }
 
 }  // namespace ratel

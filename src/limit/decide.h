@@ -45,8 +45,13 @@ struct StoreTime {
 /// Clock) and for leases that have ended, which no later question can tell from absent ones.
 Answer decide(const Question& question, std::span<const Slot> slots, StoreTime time);
 
-/// Units of the counter that are spent and have not come back: of gcra more than the capacity where some are reserved
-/// ahead. REQUIRES: `slot` is the state of `charge`, and holds no Reading.
-std::int64_t used_of(const Charge& charge, const Slot& slot, StoreTime time);
+/// What is spent of a counter, and when all of it has come back. Of gcra it is more than the capacity where some is
+/// reserved ahead.
+struct Use {
+  std::int64_t used = 0;
+  Micros reset_after_us = 0;
+};
+/// REQUIRES: `slot` is the state of `charge`. Of a Reading: after its question.
+Use use_of(const Charge& charge, const Slot& slot, StoreTime time);
 
 }  // namespace ratel

@@ -53,8 +53,10 @@ constexpr Fraction plus(Fraction a, Fraction b, std::int64_t count) {
   return sum;
 }
 
-/// floor(numerator / divisor), or kUnitsMost where it is more. REQUIRES: divisor > 0.
+/// Stands for any more units: time may be worth more than 64 bits hold.
 inline constexpr std::int64_t kUnitsMost = std::int64_t{1} << 62;
+
+/// floor(numerator / divisor), or kUnitsMost where it is more. REQUIRES: divisor > 0.
 constexpr std::int64_t quotient_at_most(Wide numerator, std::int64_t divisor) {
   if (numerator >= product(kUnitsMost, divisor)) return kUnitsMost;
   return quotient(numerator, divisor);

@@ -49,8 +49,8 @@ class Gcra {
     return quotient(product(left.q_us, limit_.count) + static_cast<Wide>(left.r), limit_.period_us);
   }
 
-  /// The most that a reservation gets which may wait so long, or kUnitsMost: time may be worth more units than 64 bits
-  /// hold. Above the capacity only by several.
+  /// The most units that reservations get together which may wait so long, or kUnitsMost. (One of them gets no more
+  /// than the capacity.)
   std::int64_t remaining_within(Micros wait_us) const {
     if (wait_us == 0 || limit_.count == 0) return remaining();
     const Micros farthest_us = now_us_ + wait_us + limit_.capacity_time.q_us;

@@ -326,7 +326,7 @@ RC_GTEST_PROP(Gcra, UsedIsWhatWouldHaveToComeBack, ()) {
   const auto ahead = *rc::gen::inRange<std::int64_t>(0, 20);
   for (std::int64_t i = 0; i < ahead; ++i) reserve(subject, 1, now_us, kPeriodMax_us);
   Charge charge{.limit = &subject.bound()};
-  const std::int64_t used = used_of(charge, subject.slot(), {.now_us = now_us, .calendar_us = now_us});
+  const std::int64_t used = use_of(charge, subject.slot(), {.now_us = now_us, .calendar_us = now_us}).used;
   const Decision peeked = subject.peek(0, now_us).decision;
   RC_ASSERT(std::max<std::int64_t>(0, limit.capacity - used) == peeked.remaining);
   // Each takes an interval to come back, the first perhaps a part of one.

@@ -234,17 +234,6 @@ Slot take_state(const Limit& limit, Micros now_us, Numbers& numbers, State& stat
   return {.reading = &state.reading};
 }
 
-/// Of a counter whose question is decided.
-ScriptOutcome::Use use_of(Charge charge, const Slot& slot, Micros now_us) {
-  if (slot.reading != nullptr) {
-    const Reading& reading = *slot.reading;
-    return {reading.used_after, reading.used_after > 0 ? reading.until_us - now_us : 0};
-  }
-  const Question peek{.verb = Verb::kPeek, .charges = {&charge, 1}, .cost = 0};
-  const StoreTime time{now_us, now_us};
-  return {used_of(charge, slot, time), decide(peek, {&slot, 1}, time).decision.reset_after.count()};
-}
-
 /// What the script calls granted: less than 0 where it denied.
 std::int64_t granted_by(const Answer& answer) {
   return answer.decision.allowed ? answer.decision.granted : -1;
@@ -294,7 +283,7 @@ ScriptOutcome read_script_reply(const Question& question, std::span<const std::i
       // As of a counter that is said to have changed where nothing was charged.
       if (outcome.answer.decision.reset_after.count() < 0) return kMalformed;
       for (std::size_t i = 0; i < count; ++i) {
-        outcome.uses[i] = use_of(question.charges[i], slots[i], outcome.now_us);
+        outcome.uses[i] = use_of(question.charges[i], slots[i], {outcome.now_us, outcome.now_us});
       }
     }
   }

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "limit/decide.h"
 #include "limit/question.h"
 
 namespace ratel {
@@ -39,16 +40,10 @@ struct ScriptOutcome {
     kMalformed,
   };
 
-  /// What is spent of a counter after the question, and when all of it has come back.
-  struct Use {
-    std::int64_t used = 0;
-    Micros reset_after_us = 0;
-  };
-
   Kind kind = Kind::kMalformed;
   Micros now_us = 0;                  // the store's time when it decided; 0 where malformed
   Answer answer;                      // kAnswer
-  std::array<Use, kChargesMax> uses;  // kAnswer: of each charge
+  std::array<Use, kChargesMax> uses;  // kAnswer: of each charge, after the question
   std::uint16_t faults = 0;           // kFaults: bit i for charge i
   std::uint16_t clamped = 0;          // kAnswer: counters whose time was further ahead than any that we write
   std::uint16_t healed = 0;           // kAnswer: keys that had no TTL and have one now

@@ -47,7 +47,7 @@ void spend(const BoundLimit& limit, State& state, std::int64_t cost, StoreTime t
 
 std::int64_t used_of(const BoundLimit& limit, State& state, StoreTime time) {
   if (state.cell.until_us == Cell::kFresh_us) return 0;
-  return ratel::used_of({.limit = &limit}, {&state.cell, &state.record}, time);
+  return use_of({.limit = &limit}, {&state.cell, &state.record}, time).used;
 }
 
 /// By what limit to keep book of what is owed: all that the limit can owe, coming back as fast as the share does, since
